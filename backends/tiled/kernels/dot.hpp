@@ -1,0 +1,25 @@
+// kernels/dot.hpp -- the matrix product: one chain of fused multiply-adds in rising k for each result, whatever the blocks.
+#pragma once
+#include <fx/type.hpp>
+
+#include "level.hpp"
+
+namespace fx::inline v0::tiled {
+
+// c[i, j] = sum over p < k of a[i, p] * b[p, j]. Strides are in elements and arbitrary (0 and negative too) but for c's
+// columns, which are contiguous.
+struct DotShape {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t a_row = 0, a_col = 0;  // a[i, p] is at i * a_row + p * a_col
+  std::int64_t b_row = 0, b_col = 0;  // b[p, j] is at p * b_row + j * b_col
+  std::int64_t c_row = 0;             // c[i, j] is at i * c_row + j
+};
+
+// Bytes of 64-byte aligned workspace for products of at most these sizes.
+std::int64_t dot_workspace(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k);
+
+// For i32, i64, u32, u64 (wrapping), f32, f64. k == 0 gives +0. A part of the rows or columns of a product is a product:
+// threads may split m and n as they like, the bits stay.
+void dot(DType dtype, const DotShape& s, const void* a, const void* b, void* c, void* workspace);
+
+}  // namespace fx::inline v0::tiled

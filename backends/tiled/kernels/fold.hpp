@@ -1,0 +1,36 @@
+// kernels/fold.hpp -- Fold: the operation of a reduction, a running fold or a combining write, by a primitive's name or record.
+#pragma once
+#include "vector_program.hpp"
+
+namespace fx::inline v0::tiled {
+
+enum class FoldOp : std::uint8_t {
+  sum, prod, max, min,  // known: native loops
+  argmax, argmin,
+  fold, arg             // another primitive's: two operands through its recorded program
+};
+
+struct Fold {
+  FoldOp op = FoldOp::sum;
+  DType dtype = DType::f32;    // of the elements
+  DType to = DType::f32;       // of the results: dtype, or the integer dtype of positions
+  Level level = Level::baseline;
+  std::uint64_t identity = 0;  // bits; folds start from it
+  std::uint64_t empty = 0;     // bits of the result of no elements
+  VectorProgram program;       // fold, arg
+
+  // For a primitive of kind reduce or cumulative, or an elementwise one of two operands (combining writes, which need no
+  // identity), on elements of `dtype`; `to` is the result dtype of an arg-fold.
+  static Fold make(const Prim& p, DType dtype, const Attrs& attrs = {}, DType to = DType::i32);
+
+  bool is_arg() const { return op == FoldOp::argmax || op == FoldOp::argmin || op == FoldOp::arg; }
+  bool is_native() const { return op < FoldOp::fold; }
+  // Bytes of 64-byte aligned scratch that the functions taking a Fold need, one for each thread; prepared once.
+  std::int64_t scratch_bytes() const;
+  void prepare(void* scratch) const;
+};
+
+// acc[i] = fold(acc[i], x[i]) for i < n. Not for arg-folds.
+void fold_into(const Fold& f, void* acc, const void* x, std::int64_t n, void* scratch);
+
+}  // namespace fx::inline v0::tiled

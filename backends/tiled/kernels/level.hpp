@@ -1,0 +1,56 @@
+// kernels/level.hpp -- which instruction set the compute loops use on this machine, and how a loop is compiled for each.
+//
+// A loop is one always_inline template. Plain and [[gnu::target]] functions around it give its versions; nothing else is
+// compiled for more than the user's own flags, so no function of the standard library can leak an instruction that the
+// machine lacks.
+#pragma once
+#include <atomic>
+
+#include <fx/config.hpp>
+
+// The body of a loop: inlined into functions that differ in their instruction set.
+#define FX_LOOP [[gnu::always_inline]] inline
+#if defined(__x86_64__)
+#define FX_AVX2 [[gnu::target("avx2,fma")]]
+#define FX_AVX512 [[gnu::target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]]
+#else
+#define FX_AVX2
+#define FX_AVX512
+#endif
+
+namespace fx::inline v0::tiled {
+
+enum class Level : int { baseline, avx2, avx512 };
+
+// What this machine has; `baseline` while forced. Programs (VectorProgram, Fold) fix it when they are made.
+Level level();
+// For tests: all levels give the same bits.
+void force_baseline(bool on);
+
+#if FX_BODIES
+namespace detail {
+FX_SHARED inline std::atomic<bool>& baseline_forced() {
+  static std::atomic<bool> forced{false};
+  return forced;
+}
+FX_INLINE Level machine_level() {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Level::baseline;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw"))
+    return Level::avx512;
+  return Level::avx2;
+#else
+  return Level::baseline;
+#endif
+}
+}  // namespace detail
+
+FX_INLINE Level level() {
+  static const Level best = detail::machine_level();
+  return detail::baseline_forced().load(std::memory_order_relaxed) ? Level::baseline : best;
+}
+FX_INLINE void force_baseline(bool on) { detail::baseline_forced().store(on, std::memory_order_relaxed); }
+#endif
+
+}  // namespace fx::inline v0::tiled

@@ -1,0 +1,170 @@
+// transforms/call.hpp -- what every transform does: trace the user's function, rewrite the Graph, put it where it was called.
+#pragma once
+#include <tuple>
+
+#include "../operators.hpp"
+#include "../pytree.hpp"
+
+namespace fx::inline v0 {
+
+// A random key: one leaf, u32[2]. See random/random.hpp.
+class Key {
+ public:
+  Array data;
+};
+
+// What a function returns to give results beside the one that is differentiated: `return fx::aux(loss, metrics)`.
+template <class T, class A>
+struct Aux {
+  T value;
+  A aux;
+};
+template <class T, class A>
+constexpr Aux<T, A> aux(T value, A extra) {
+  return {std::move(value), std::move(extra)};
+}
+
+namespace detail {
+constexpr Array& key_array(Key& k) { return k.data; }
+constexpr const Array& key_array(const Key& k) { return k.data; }
+
+template <class T> inline constexpr bool is_aux = false;
+template <class T, class A> inline constexpr bool is_aux<Aux<T, A>> = true;
+
+// A whole argument or result may be a C++ number: inside it is an Array.
+template <class T>
+using tree_t = std::conditional_t<Element<std::remove_cvref_t<T>>, Array, std::remove_cvref_t<T>>;
+template <class T>
+constexpr tree_t<T> as_tree(T&& v, Loc loc) {
+  if constexpr (Element<std::remove_cvref_t<T>>) return Array(v, loc);
+  else return std::forward<T>(v);
+}
+
+// An argument by its type alone.
+template <class T>
+constexpr auto as_spec(const T& v, Loc loc) {
+  if constexpr (__is_same(T, Type)) return spec(v, loc);
+  else return as_tree(v, loc);
+}
+
+template <class T>
+constexpr void append_leaves(const T& t, Vec<NodeRef>& out, Loc loc) {
+  tree::for_each_leaf(t, [&](const Array& a) { out.push_back(node_ref(a, loc)); });
+}
+// A copy of `like` with the nodes from `at` on as its leaves.
+template <class T>
+constexpr T with_leaves(const T& like, Span<const NodeRef> nodes, int& at) {
+  T r = like;
+  tree::for_each_leaf(r, [&](Array& a) { a = Array(nodes[at++]); });
+  return r;
+}
+
+// A traced function: its Graph, the Arrays it captured, and its result, whose leaves are spent.
+template <class Out>
+struct Traced {
+  Trace::Closed closed;
+  Out out;
+};
+
+// Traces f on arguments of these types. Type of leaf i: the argument's, or types[i] if given.
+template <class F, class... A>
+constexpr auto trace_function(Trace& t, F& f, Loc loc, const Type* types, const A&... args) {
+  OpenTrace open(t);
+  int i = 0;
+  auto traced = [&](auto copy) {
+    tree::for_each_leaf(copy, [&](Array& a) { a = Array(t.argument(types ? types[i++] : a.type(loc), loc)); });
+    return copy;
+  };
+  std::tuple<A...> inner{traced(args)...};  // braces: in order
+  using Out = tree_t<decltype(std::apply(f, std::move(inner)))>;
+  Out out = as_tree(std::apply(f, std::move(inner)), loc);
+  Vec<Val> outs;
+  tree::for_each_leaf(out, [&](const Array& a) { outs.push_back(t.use(node_ref(a, loc), loc)); });
+  Traced<Out> r{t.close(outs), std::move(out)};
+  if (t.b.failure.set) fail(t.b.failure.code, t.b.failure.message, t.b.failure.loc);
+  return r;
+}
+
+// Inlines g into the open trace, or runs it.
+constexpr Vec<NodeRef> call_graph(const Graph& g, Span<const NodeRef> in, Loc loc) {
+  if (!FX_CONSTANT_EVALUATED() && !current_trace()) return run_graph(g, in, {}, loc);
+  Recording r(in, loc);
+  if (r.eager()) return run_graph(g, in, {}, loc);
+  return r.results(inline_graph(r.b(), g, r.vals));
+}
+
+// Whether a function object may hold values of an outer trace; transforms tell by `Traces`, the function they hold.
+template <class F> inline constexpr bool may_capture = !std::is_empty_v<F> && !std::is_pointer_v<F>;
+template <class F>
+  requires requires { typename F::Traces; }
+inline constexpr bool may_capture<F> = may_capture<typename F::Traces>;
+
+// Constant evaluation: the trace of the arguments is the outer one.
+template <class F>
+constexpr void nest(Trace& t, Span<const NodeRef> args) {
+  if (!FX_CONSTANT_EVALUATED()) return;
+  t.captures = may_capture<F>;
+  Trace* outer = nullptr;
+  for (const NodeRef& n : args) outer = deeper(outer, trace_of(*n));
+  t.parent = outer;
+  t.b.depth = outer ? outer->b.depth + 1 : 1;
+}
+
+template <class T>
+void put_leaf_path(Str& s, const T& arg, int leaf) {
+  const std::string path = tree::paths(arg)[std::size_t(leaf)];
+  if (path.empty()) return;
+  s += ", ";
+  s += path;
+  s += ',';
+}
+
+// Which leaves belong to the arguments with the given numbers; checks that they are floats.
+template <class... A>
+constexpr Vec<char> flag_leaves(std::string_view transform, Span<const int> argnums, Loc loc, const A&... args) {
+  Vec<char> wrt;
+  int number = 0;
+  auto one = [&](const auto& arg) {
+    bool wanted = false;
+    for (int k : argnums) wanted = wanted || k == number;
+    int leaf = 0;
+    tree::for_each_leaf(arg, [&](const Array& a) {
+      const int own = leaf++;
+      wrt.push_back(wanted);
+      if (!wanted || is_float(a.type(loc).dtype)) return;
+      Str s(transform);
+      s += ": argument ";
+      s.num(number);
+      if (!FX_CONSTANT_EVALUATED()) put_leaf_path(s, arg, own);
+      s += " is ";
+      put(s, a.type(loc));
+      s += "; derivatives exist for floating-point values only: choose other argnums or convert it";
+      fail(ErrorCode::dtype, s, loc);
+    });
+    ++number;
+  };
+  (one(args), ...);
+  for (int k : argnums)
+    if (k < 0 || k >= number) {
+      Str s(transform);
+      s += ": argnums ";
+      s.num(k) += " is not one of the ";
+      s.num(number) += " arguments";
+      fail(ErrorCode::value, s, loc);
+    }
+  return wrt;
+}
+// The passes, compiled once: constant evaluation takes the constexpr body, run time these.
+namespace door {
+Graph value_and_grad(const Graph& g, Span<const char> wrt);
+Graph jvp(const Graph& g, Span<const char> wrt);
+Graph vjp(const Graph& g, Span<const char> wrt);
+#if FX_BODIES
+FX_INLINE Graph value_and_grad(const Graph& g, Span<const char> wrt) { return fx::value_and_grad(g, wrt); }
+FX_INLINE Graph jvp(const Graph& g, Span<const char> wrt) { return fx::jvp(g, wrt); }
+FX_INLINE Graph vjp(const Graph& g, Span<const char> wrt) { return fx::vjp(g, wrt); }
+#endif
+}  // namespace door
+}  // namespace detail
+
+}  // namespace fx::inline v0

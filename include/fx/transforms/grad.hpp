@@ -1,0 +1,111 @@
+// transforms/grad.hpp -- grad and value_and_grad: the gradient of a function with a scalar result.
+#pragma once
+#include "call.hpp"
+
+namespace fx::inline v0 {
+
+namespace detail {
+constexpr Graph gradient_graph(const Graph& g, Span<const char> wrt) {
+  if (FX_CONSTANT_EVALUATED()) return fx::value_and_grad(g, wrt);
+  return door::value_and_grad(g, wrt);
+}
+
+constexpr void check_scalar(std::string_view transform, const Type& t, int leaves, Loc loc) {
+  if (leaves == 1 && t.rank() == 0 && is_float(t.dtype)) return;
+  Str s(transform);
+  s += ": the function must return one floating-point scalar, got ";
+  if (leaves != 1) s.num(leaves) += " values";
+  else put(s, t);
+  s += "; reduce it with np::sum or np::mean, return extras through fx::aux, or use fx::jvp or fx::vjp";
+  fail(leaves == 1 && t.rank() == 0 ? ErrorCode::dtype : ErrorCode::shape, s, loc);
+}
+
+template <class F, bool WithValue, int... Argnums>
+struct Grad {
+  using Traces = F;
+  F f;
+  Loc where;
+
+  template <class... A>
+  constexpr auto operator()(const A&... args) const {
+    return call(as_tree(args, where)...);
+  }
+
+ private:
+  static constexpr std::string_view name = WithValue ? "value_and_grad" : "grad";
+
+  template <class... T>
+  constexpr auto call(const T&... args) const {
+    const int argnums[] = {Argnums...};
+    Vec<NodeRef> in;
+    (append_leaves(args, in, where), ...);
+    const Vec<char> flags = flag_leaves(name, argnums, where, args...);
+    Trace t(where, true);
+    nest<F>(t, in);
+    auto traced = trace_function(t, f, where, nullptr, args...);
+    const Graph& g = traced.closed.graph;
+    check(g, traced.out);
+    Vec<char> wrt(flags);
+    wrt.resize(g.ins.size(), 0);
+    in.append(traced.closed.captured);
+    const Vec<NodeRef> r = call_graph(gradient_graph(g, wrt), in, where);
+    int at = 0;
+    auto out = with_leaves(traced.out, r, at);
+    auto gradients = pick(r, at, args...);
+    if constexpr (WithValue) return std::pair(std::move(out), std::move(gradients));
+    else if constexpr (is_aux<decltype(out)>) return std::pair(std::move(gradients), std::move(out.aux));
+    else return gradients;
+  }
+
+  template <class Out>
+  constexpr void check(const Graph& g, const Out& out) const {
+    int leaves = 0;
+    if constexpr (is_aux<Out>) leaves = tree::leaf_count(out.value);
+    else leaves = tree::leaf_count(out);
+    check_scalar(name, g.outs.empty() ? Type{} : g.type(g.outs[0]), leaves, where);
+  }
+
+  // One argument: its gradient; several: a tuple.
+  template <class... T>
+  static constexpr auto pick(const Vec<NodeRef>& r, int at, const T&... args) {
+    if constexpr (sizeof...(Argnums) == 1) {
+      return with_leaves(std::get<(Argnums, ...)>(std::tie(args...)), r, at);
+    } else {
+      // Gradients come in the order of the leaves; argnums may name the arguments in another one.
+      constexpr int nums[] = {Argnums...};
+      int starts[sizeof...(Argnums)]{};
+      int k = 0, number = 0;
+      (((void)args, [&] {
+         for (k = 0; k < int(sizeof...(Argnums)); ++k)
+           if (nums[k] == number) starts[k] = at;
+         for (int n : nums)
+           if (n == number) {
+             at += tree::leaf_count(args);
+             break;
+           }
+         ++number;
+       }()),
+       ...);
+      k = 0;
+      return std::tuple{with_leaves(std::get<Argnums>(std::tie(args...)), r, starts[k++])...};
+    }
+  }
+};
+}  // namespace detail
+
+// The gradient of f with respect to the arguments numbered Argnums (0 unless given): the argument's own structure, a tuple
+// for several. f returns a floating-point scalar, or fx::aux(scalar, extra), and then the result is pair(gradient, extra).
+// Errors: another result (shape, dtype); an integer argument (dtype).
+template <int... Argnums, class F>
+constexpr auto grad(F f, Loc where = Loc::here()) {
+  if constexpr (sizeof...(Argnums) == 0) return detail::Grad<F, false, 0>{std::move(f), where};
+  else return detail::Grad<F, false, Argnums...>{std::move(f), where};
+}
+// pair(result of f, gradient).
+template <int... Argnums, class F>
+constexpr auto value_and_grad(F f, Loc where = Loc::here()) {
+  if constexpr (sizeof...(Argnums) == 0) return detail::Grad<F, true, 0>{std::move(f), where};
+  else return detail::Grad<F, true, Argnums...>{std::move(f), where};
+}
+
+}  // namespace fx::inline v0
