@@ -8,8 +8,8 @@ constexpr auto f = [](auto x) { return x * sin(x); };
 static_assert(fx::grad([](auto x) { return x * x * x; })(3.0) == 27.0);
 
 int main() {
-  std::printf("%s\n", std::string(fx::make_jaxpr(f)(fx::type(fx::f64)).text().view()).c_str());
-  std::printf("%s\n", std::string(fx::make_jaxpr(fx::grad(f))(fx::type(fx::f64)).text().view()).c_str());
+  std::printf("%s\n", fx::make_jaxpr(f)(fx::type(fx::f64)).str().c_str());
+  std::printf("%s\n", fx::make_jaxpr(fx::grad(f))(fx::type(fx::f64)).str().c_str());
 
   const double x = 1.5, d = fx::grad(f)(x).item<double>(), dd = fx::grad(fx::grad(f))(x).item<double>();
   std::printf("f'(%g) = %.12f, f''(%g) = %.12f\n", x, d, x, dd);

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "node.hpp"
+#include "array_subscript.hpp"
 
 namespace fx::inline v0 {
 
@@ -23,7 +23,6 @@ struct Operand {
   constexpr Operand(T v, Loc l = Loc::here()) : scalar(true), dtype(dtype_of<T>), bits(to_bits(v)), loc(l) {}
   constexpr bool is_scalar() const { return scalar; }
 };
-struct Subscript;
 constexpr const Node& node(const Array& a, Loc loc = {});
 }  // namespace detail
 
@@ -69,14 +68,19 @@ class Array {
   // line that made the value and offers fx::where, fx::select and control flow.
   constexpr explicit operator bool() const;
 
+  using Sub = const detail::Subscript&;
   // Reads: x(3), x(fx::slice(1, -1), fx::all), x(fx::ellipsis, fx::newaxis), x(indices). See numpy/indexing.hpp.
-  template <class... S>
-  constexpr Array operator()(const S&... subscripts) const;
+  constexpr Array operator()(Sub a, Sub b = detail::no_subscript, Sub c = detail::no_subscript,
+                             Sub d = detail::no_subscript, Sub e = detail::no_subscript, Sub f = detail::no_subscript,
+                             Sub g = detail::no_subscript, Sub h = detail::no_subscript,
+                             Sub i = detail::no_subscript) const;
   // Writes: x.at(0, 3).set(1.0) is a new Array; in place for std::move(x).at(...) when nobody else holds x.
-  template <class... S>
-  constexpr At at(const S&... subscripts) const&;
-  template <class... S>
-  constexpr At at(const S&... subscripts) &&;
+  constexpr At at(Sub a, Sub b = detail::no_subscript, Sub c = detail::no_subscript, Sub d = detail::no_subscript,
+                  Sub e = detail::no_subscript, Sub f = detail::no_subscript, Sub g = detail::no_subscript,
+                  Sub h = detail::no_subscript, Sub i = detail::no_subscript) const&;
+  constexpr At at(Sub a, Sub b = detail::no_subscript, Sub c = detail::no_subscript, Sub d = detail::no_subscript,
+                  Sub e = detail::no_subscript, Sub f = detail::no_subscript, Sub g = detail::no_subscript,
+                  Sub h = detail::no_subscript, Sub i = detail::no_subscript) &&;
 
   constexpr Array& operator+=(const detail::Operand& o) { return *this = *this + o; }
   constexpr Array& operator-=(const detail::Operand& o) { return *this = *this - o; }
@@ -118,6 +122,8 @@ constexpr const detail::NodeRef& node_ref(const Array& a, Loc loc = {}) {
 }
 
 namespace detail {
+constexpr Subscript::Subscript(const Array& indices, Loc l) : kind(array), node(node_ref(indices, l)), loc(l) {}
+
 constexpr const Node& node(const Array& a, Loc loc) {
   if (!a.node_) fail(ErrorCode::state, "this Array is empty: it was moved from, or never given a value", loc);
   return *a.node_;

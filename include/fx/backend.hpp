@@ -17,6 +17,7 @@ struct Target {
   int matrix = 128;                    // side of the matrix unit
   double flops_f32 = 0, flops_bf16 = 0, bandwidth = 0;
   std::string_view source;             // where the numbers come from
+  std::string_view isa;                // the instruction set that code is made for
 };
 
 // Memory of one array, as the backend sees it.

@@ -140,7 +140,7 @@ constexpr int Builder::merge(const Eqn& e) {
 
 // An elementwise equation on literals alone is a literal.
 constexpr bool Builder::fold(const Prim& p, Span<const Val> in, const Params& params, Val& out) {
-  if (p.kind != Kind::elementwise || !p.scalar || in.empty() || in.size() > 4) return false;
+  if (p.kind != Kind::elementwise || !p.folds || in.empty() || in.size() > 4) return false;
   DType dtypes[4]{};
   std::uint64_t values[4]{};
   for (int i = 0; i < in.size(); ++i) {
@@ -158,7 +158,7 @@ constexpr bool Builder::fold(const Prim& p, Span<const Val> in, const Params& pa
   return true;
 }
 
-constexpr Val Builder::bind(const Prim& p, Span<const Val> in, const Params& params) {
+constexpr Val Builder::bind_here(const Prim& p, Span<const Val> in, const Params& params) {
   Vec<Val> own;
   own.reserve(in.size());
   for (const Val& v : in) own.push_back({this, use(v)});
@@ -182,7 +182,7 @@ constexpr Val Builder::bind(const Prim& p, Span<const Val> in, const Params& par
     g.words.resize(e.attrs);
   };
   if (simplify && !failure.set) {
-    if (p.simplify) {
+    if (p.simplifies) {
       SimplifyCtx s{*this, p, own, params, fx::attrs(g, e), t.out[0]};
       if (Val simpler = p.simplify(s)) {
         // What the rewrite bound stands behind this equation's words in the pools; leave those few words unused.
@@ -236,10 +236,12 @@ constexpr void walk(Builder& b, const Graph& g, Span<const Val> ins, Vec<Val>& v
 }
 }  // namespace detail
 
-constexpr Vec<Val> inline_graph(Builder& b, const Graph& g, Span<const Val> ins) {
+namespace detail {
+Vec<Val> inline_run_time(Builder& b, const Graph& g, Span<const Val> ins);
+constexpr Vec<Val> inline_here(Builder& b, const Graph& g, Span<const Val> ins) {
   Vec<Val> vals;
   const Loc loc = b.loc;
-  detail::walk(b, g, ins, vals, [&](const Eqn& e, Span<const Val> in) {
+  walk(b, g, ins, vals, [&](const Eqn& e, Span<const Val> in) {
     Val first = b.bind(*e.prim, in, params_of(g, e));
     for (int j = 0; j < e.n_out; ++j) vals[e.out + j] = Val(first.b, first.id + j);
   });
@@ -248,8 +250,13 @@ constexpr Vec<Val> inline_graph(Builder& b, const Graph& g, Span<const Val> ins)
   for (int v : g.outs) outs.push_back(vals[v]);
   return outs;
 }
+}  // namespace detail
+constexpr Vec<Val> inline_graph(Builder& b, const Graph& g, Span<const Val> ins) {
+  if (FX_CONSTANT_EVALUATED()) return detail::inline_here(b, g, ins);
+  return detail::inline_run_time(b, g, ins);
+}
 
-constexpr Graph Builder::finish(Span<const Val> outs) {
+constexpr Graph Builder::finish_here(Span<const Val> outs) {
   Vec<int> out_vars;
   for (const Val& v : outs) out_vars.push_back(use(v));
   Vec<char> live(g.vars.size(), 0);
@@ -371,5 +378,11 @@ constexpr Digest digest(const Graph& g) {
   for (int v : g.outs) use(v);
   return h.finish();
 }
+
+#if FX_BODIES
+FX_INLINE Val Builder::bind_run_time(const Prim& p, Span<const Val> in, const Params& params) { return bind_here(p, in, params); }
+FX_INLINE Graph Builder::finish_run_time(Span<const Val> outs) { return finish_here(outs); }
+FX_INLINE Vec<Val> detail::inline_run_time(Builder& b, const Graph& g, Span<const Val> ins) { return inline_here(b, g, ins); }
+#endif
 
 }  // namespace fx::inline v0

@@ -14,6 +14,8 @@ struct Dim {
   constexpr Dim(std::int64_t n) : v(n) {}
   constexpr Dim(int n) : v(n) {}
   constexpr bool is_static() const { return v >= 0; }
+  // Neither a size nor an expression: a small negative number, such as the -1 of a reshape.
+  constexpr bool is_negative() const { return v < 0 && v > -(std::int64_t(1) << 62); }
   friend constexpr bool operator==(Dim a, Dim b) { return a.v == b.v; }
 };
 

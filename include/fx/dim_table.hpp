@@ -15,7 +15,7 @@ using Polynomial = std::map<std::string, std::int64_t>;
 struct DimTable {
   std::mutex mutex;
   std::map<std::string, std::int64_t> handle;  // canonical text -> handle (negative)
-  std::vector<Polynomial> poly;                // of handle -1 - i
+  std::vector<Polynomial> poly;                // of handle INT64_MIN + i
 };
 
 // Leaked on purpose: Dims may be used by destructors of static objects.
@@ -39,10 +39,10 @@ FX_INLINE std::string polynomial_text(const Polynomial& p) {
 }
 
 FX_INLINE Polynomial polynomial(Dim d) {
-  if (d.is_static()) return d.v ? Polynomial{{"", d.v}} : Polynomial{};
+  if (d.is_static() || d.is_negative()) return d.v ? Polynomial{{"", d.v}} : Polynomial{};
   DimTable& t = dim_table();
   std::lock_guard<std::mutex> lock(t.mutex);
-  return t.poly[std::size_t(-1 - d.v)];
+  return t.poly[std::size_t(d.v - INT64_MIN)];
 }
 
 FX_INLINE Dim intern(Polynomial p) {
@@ -54,7 +54,7 @@ FX_INLINE Dim intern(Polynomial p) {
   }
   DimTable& t = dim_table();
   std::lock_guard<std::mutex> lock(t.mutex);
-  auto [it, fresh] = t.handle.try_emplace(polynomial_text(p), -1 - std::int64_t(t.poly.size()));
+  auto [it, fresh] = t.handle.try_emplace(polynomial_text(p), INT64_MIN + std::int64_t(t.poly.size()));
   if (fresh) t.poly.push_back(std::move(p));
   return Dim(it->second);
 }

@@ -29,6 +29,7 @@
 #include "backend.hpp"
 #include "runtime/buffers.hpp"
 #include "runtime/executables.hpp"
+#include "backends/tiled/backend.hpp"
 // values
 #include "array.hpp"
 #include "pytree.hpp"

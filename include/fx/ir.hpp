@@ -157,6 +157,8 @@ struct Prim {
   void (*pad)(PadCtx&) = nullptr;
   void (*partition)(PartitionCtx&) = nullptr;
   void (*cost)(CostCtx&) = nullptr;
+  // simplify and scalar are set: a constant, which `simplify != nullptr` is not for g++ -fsanitize=undefined (PR 71962).
+  bool simplifies = false, folds = false;
   int form = 0;                                   // variant within the kind (ReduceForm, ControlForm)
 };
 constexpr bool operator==(const Prim& a, const Prim& b) { return a.id == b.id; }
@@ -195,12 +197,17 @@ struct Builder {
   // The variable that stands for v here: itself, a literal written again, or an input that captures an outer value.
   constexpr int use(Val v);
   // Appends `prim[params] in...` and returns its first result; results are consecutive.
-  constexpr Val bind(const Prim& p, Span<const Val> in, const Params& params = {});
+  constexpr Val bind(const Prim& p, Span<const Val> in, const Params& params = {}) {
+    return FX_CONSTANT_EVALUATED() ? bind_here(p, in, params) : bind_run_time(p, in, params);
+  }
   constexpr Val bind(const Prim& p, std::initializer_list<Val> in, const Params& params = {}) {
     return bind(p, Span<const Val>(in), params);
   }
   // The Graph of the live equations. Unused captured inputs are dropped from `captured` too.
-  constexpr Graph finish(Span<const Val> outs);
+  constexpr Graph finish(Span<const Val> outs) {
+    if (FX_CONSTANT_EVALUATED()) return finish_here(outs);
+    return finish_run_time(outs);
+  }
 
   constexpr void fail(ErrorCode code, Str message) {
     if (failure.set) return;
@@ -223,6 +230,11 @@ struct Builder {
     g.vars.push_back(v);
     return {this, g.vars.size() - 1};
   }
+  // Two doors to one body: constant evaluation, and run time, where it is compiled once.
+  constexpr Val bind_here(const Prim& p, Span<const Val> in, const Params& params);
+  Val bind_run_time(const Prim& p, Span<const Val> in, const Params& params);
+  constexpr Graph finish_here(Span<const Val> outs);
+  Graph finish_run_time(Span<const Val> outs);
   constexpr int capture(Val v);
   constexpr int add_words(const Params& params);
   constexpr int loc_id();

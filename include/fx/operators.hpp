@@ -27,6 +27,10 @@ constexpr Dims broadcast_dims(const Dims& a, const Dims& b, std::string_view op,
 }
 constexpr bool is_literal(Val v) { return v.b->g.is_literal(v.id); }
 
+// An elementwise primitive on operands that broadcast; compiled once for run time.
+constexpr Array elementwise_here(const Prim& p, Span<const Operand> operands, const Params& params);
+Array elementwise_run_time(const Prim& p, Span<const Operand> operands, const Params& params);
+
 // Values broadcast to one shape; literals stay as they are.
 constexpr void broadcast_all(Vec<Val>& vals, std::string_view op, Loc loc) {
   Dims shape;
@@ -36,12 +40,22 @@ constexpr void broadcast_all(Vec<Val>& vals, std::string_view op, Loc loc) {
     if (!is_literal(v)) v = broadcast_to(v, shape);
 }
 
-constexpr Array elementwise(const Prim& p, std::initializer_list<Operand> operands, const Params& params = {}) {
-  Loc loc = operands.begin()->loc;
-  Recording r(Span<const Operand>(operands.begin(), int(operands.size())), loc);
+constexpr Array elementwise_here(const Prim& p, Span<const Operand> operands, const Params& params) {
+  const Loc loc = operands[0].loc;
+  Recording r(operands, loc);
   broadcast_all(r.vals, p.name, loc);
   return r.result(r.b().bind(p, r.vals, params));
 }
+constexpr Array elementwise(const Prim& p, std::initializer_list<Operand> operands, const Params& params = {}) {
+  const Span<const Operand> all(operands.begin(), int(operands.size()));
+  if (FX_CONSTANT_EVALUATED()) return elementwise_here(p, all, params);
+  return elementwise_run_time(p, all, params);
+}
+#if FX_BODIES
+FX_INLINE Array elementwise_run_time(const Prim& p, Span<const Operand> operands, const Params& params) {
+  return elementwise_here(p, operands, params);
+}
+#endif
 constexpr Array unary_op(const Prim& p, const Operand& x, const Params& params = {}) { return elementwise(p, {x}, params); }
 constexpr Array binary_op(const Prim& p, const Operand& a, const Operand& b) { return elementwise(p, {a, b}); }
 }  // namespace detail

@@ -19,7 +19,8 @@ namespace fx::inline v0 {
 // register_prim, in this order. Mistakes are Errors with line and column, what was found and what was expected.
 FX_INLINE Graph parse(std::string_view text, Span<const Prim* const> extra = {}, Loc loc = Loc::here());
 
-// Makes a primitive known to every later parse; of several with one name the first stays. It must live on, as prim<P> does.
+// Makes a primitive known to every later parse; of several with one name the first stays. It must live on, as prim<P>
+// does.
 FX_INLINE void register_prim(const Prim& p);
 
 #if FX_BODIES
@@ -180,8 +181,10 @@ class GraphParser : TextScanner {
     std::vector<std::pair<int, std::string_view>> near;
     for (const auto& [name, p] : prims_) {
       const int d = edit_distance(w, name);
-      if (d <= most) near.emplace_back(d, name);
-      else if (w.size() >= 3 && name.find(w) != name.npos) near.emplace_back(most + 1, name);
+      if (d <= most)
+        near.emplace_back(d, name);
+      else if (w.size() >= 3 && name.find(w) != name.npos)
+        near.emplace_back(most + 1, name);
     }
     std::sort(near.begin(), near.end());
     std::string r;
@@ -237,9 +240,12 @@ class GraphParser : TextScanner {
     Params r;
     for (int k = 0; k < p.attrs.size(); ++k) {
       const Attribute& a = given[std::size_t(k)];
-      if (p.attrs[k].kind == AttrKind::graph) r.graph(a.graph);
-      else if (p.attrs[k].kind == AttrKind::label) r.label(a.label);
-      else r.ints(a.words);
+      if (p.attrs[k].kind == AttrKind::graph)
+        r.graph(a.graph);
+      else if (p.attrs[k].kind == AttrKind::label)
+        r.label(a.label);
+      else
+        r.ints(a.words);
     }
     return r;
   }
@@ -301,9 +307,7 @@ class GraphParser : TextScanner {
     b.loc = {"<text>", e.at.line};
     try {
       b.bind(*e.prim, in, e.params);
-    } catch (const Error& what) {
-      error(e.at, message_of(what));
-    }
+    } catch (const Error& what) { error(e.at, message_of(what)); }
     const Eqn& bound = b.g.eqns.back();
     if (bound.n_out != int(e.out.size()))
       error(e.at, "found " + std::to_string(e.out.size()) + " results, expected " + std::to_string(bound.n_out) +

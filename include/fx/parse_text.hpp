@@ -1,4 +1,5 @@
-// parse_text.hpp -- the words of a Graph's text, for parse.hpp: numbers, dimensions, types, literals, labels; and Errors.
+// parse_text.hpp -- the words of a Graph's text, for parse.hpp: numbers, dimensions, types, literals, labels; and
+// Errors.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -71,10 +72,10 @@ class TextScanner {
 
   [[noreturn]] void error(const Cursor& at, const std::string& what) const {
     const std::size_t column = at.at - at.line_start + 1;
-    throw Error(ErrorCode::parse,
-                "parse: " + std::to_string(at.line) + ":" + std::to_string(column) + ": " + what, loc_);
+    throw Error(ErrorCode::parse, "parse: " + std::to_string(at.line) + ":" + std::to_string(column) + ": " + what,
+                loc_);
   }
-  [[noreturn]] void fail(const Cursor& at, const std::string& expected) {
+  [[noreturn]] void fail(Cursor at, const std::string& expected) {  // by value: at may be pos_, which moves
     error(at, "found " + found(at) + ", expected " + expected);
   }
   static std::string quoted(std::string_view s) { return "'" + std::string(s) + "'"; }
@@ -216,7 +217,8 @@ class TextScanner {
     const Cursor start = here();
     const Vec<std::int64_t> dims = list('[', ']', true);
     if (dims.size() > max_rank)
-      error(start, "found " + std::to_string(dims.size()) + " dimensions, expected at most " + std::to_string(max_rank));
+      error(start,
+            "found " + std::to_string(dims.size()) + " dimensions, expected at most " + std::to_string(max_rank));
     t.dims = Dims(dims);
     return t;
   }
@@ -265,7 +267,8 @@ class TextScanner {
     if (c == 'n') return '\n';
     std::uint64_t bits = 0;
     std::string hex = "0" + std::string(text_.substr(pos_.at, 3));
-    if (c != 'x' || hex.size() != 4 || !read_bits(hex, bits)) error(start, "found '\\', expected \\\" \\\\ \\n or \\xHH");
+    if (c != 'x' || hex.size() != 4 || !read_bits(hex, bits))
+      error(start, "found '\\', expected \\\" \\\\ \\n or \\xHH");
     pos_.at += 2;
     return char(bits);
   }

@@ -6,6 +6,9 @@
 //     static constexpr Val jvp(Val t, Val x, Val y) { return t * ...; }
 //   };
 //
+// Rules bind one operation per statement where order could vary: C++ leaves it to the compiler which argument comes first,
+// and a Graph must not depend on the compiler.
+//
 // A struct must have `name`, `kind` and `type`; every other rule is optional, and a missing one is an Error that says what
 // to write. Rules of control-flow primitives receive `Passes`, so that ops/ need not include any pass.
 #pragma once
@@ -268,8 +271,8 @@ constexpr Prim make_prim() {
   p.pad = &pad_rule<P>;
   p.partition = &partition_rule<P>;
   p.cost = &cost_rule<P>;
-  if constexpr (requires(SimplifyCtx& c) { P::simplify(c); }) p.simplify = &P::simplify;
-  if constexpr (requires(ScalarCtx& c) { P::scalar(c); }) p.scalar = &P::scalar;
+  if constexpr (requires(SimplifyCtx& c) { P::simplify(c); }) p.simplifies = true, p.simplify = &P::simplify;
+  if constexpr (requires(ScalarCtx& c) { P::scalar(c); }) p.folds = true, p.scalar = &P::scalar;
   if constexpr (requires(RecordCtx& c) { P::record(c); }) p.record = &P::record;
   if constexpr (requires(LayoutCtx& c) { P::pieces(c); }) p.pieces = &P::pieces;
   if constexpr (requires(const Graph& g, const Eqn& e) { P::index(g, e); }) p.index = &P::index;

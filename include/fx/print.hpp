@@ -1,4 +1,5 @@
-// print.hpp -- the text of a Graph, in the manner of JAX's jaxprs: exact, the same in every process, read back by parse.hpp.
+// print.hpp -- the text of a Graph, in the manner of JAX's jaxprs: exact, the same in every process, read back by
+// parse.hpp.
 //
 //   { lambda ; a:f64[]. let
 //       b:f64[] = sin a

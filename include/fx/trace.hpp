@@ -59,10 +59,15 @@ class Trace {
     Graph graph;            // explicit inputs, then captured ones
     Vec<NodeRef> captured;
   };
-  constexpr Closed close(Span<const Val> outs);
+  constexpr Closed close(Span<const Val> outs) {
+    if (FX_CONSTANT_EVALUATED()) return close_here(outs);
+    return close_run_time(outs);
+  }
 
  private:
   Vec<int> table_;  // run time: hash of captured nodes
+  constexpr Closed close_here(Span<const Val> outs);
+  Closed close_run_time(Span<const Val> outs);
   constexpr void anchor(Trace& outer) {
     if (parent || !FX_CONSTANT_EVALUATED()) return;
     parent = &outer;
@@ -117,7 +122,7 @@ constexpr Trace* deeper(Trace* a, Trace* b) {
 }
 constexpr Trace* trace_of(const Node& n) { return n.kind == Node::traced ? n.token->open : nullptr; }
 
-constexpr Trace::Closed Trace::close(Span<const Val> outs) {
+constexpr Trace::Closed Trace::close_here(Span<const Val> outs) {
   // Captured Arrays are inputs of the Builder; the Graph keeps those that are used, last.
   Vec<char> live(b.g.vars.size(), 0);
   for (const Val& v : outs) live[v.id] = 1;
@@ -171,6 +176,30 @@ class Recording {
   Vec<Val> vals;
 
   constexpr Recording(Span<const Operand> operands, Loc loc) : own_(loc, true), loc_(loc) {
+    if (FX_CONSTANT_EVALUATED()) take(operands);
+    else take_run_time(operands);
+  }
+  constexpr Recording(Span<const NodeRef> nodes, Loc loc) : own_(loc, true), loc_(loc) {
+    for (const NodeRef& n : nodes) find(*n);
+    start();
+    for (const NodeRef& n : nodes) vals.push_back(t_->use(n, loc));
+  }
+
+  constexpr Builder& b() { return t_->b; }
+  constexpr bool eager() const { return t_ == &own_; }
+  // The Arrays of the results. Eager: runs. donated: nodes that only the caller holds.
+  constexpr Vec<NodeRef> results(Span<const Val> outs, Span<const Node* const> donated = {}) {
+    if (FX_CONSTANT_EVALUATED()) return results_here(outs, donated);
+    return results_run_time(outs, donated);
+  }
+  constexpr Array result(Val v) {
+    const Val outs[] = {v};
+    return Array(results(outs)[0]);
+  }
+
+ private:
+  void take_run_time(Span<const Operand> operands);
+  constexpr void take(Span<const Operand> operands) {
     for (const Operand& o : operands)
       if (!o.is_scalar()) find(node(*o.array, o.loc));
     start();
@@ -186,16 +215,8 @@ class Recording {
       else vals.push_back(scalar(o, known ? partner : o.dtype));
     }
   }
-  constexpr Recording(Span<const NodeRef> nodes, Loc loc) : own_(loc, true), loc_(loc) {
-    for (const NodeRef& n : nodes) find(*n);
-    start();
-    for (const NodeRef& n : nodes) vals.push_back(t_->use(n, loc));
-  }
-
-  constexpr Builder& b() { return t_->b; }
-  constexpr bool eager() const { return t_ == &own_; }
-  // The Arrays of the results. Eager: runs. donated: nodes that only the caller holds.
-  constexpr Vec<NodeRef> results(Span<const Val> outs, Span<const Node* const> donated = {}) {
+  Vec<NodeRef> results_run_time(Span<const Val> outs, Span<const Node* const> donated);
+  constexpr Vec<NodeRef> results_here(Span<const Val> outs, Span<const Node* const> donated) {
     Vec<NodeRef> r;
     if (!eager()) {
       for (const Val& v : outs) r.push_back(t_->traced(v, loc_));
@@ -207,12 +228,6 @@ class Recording {
       for (const Node* n : donated) give[i] = give[i] || c.captured[i].get() == n;
     return run_graph(c.graph, c.captured, give, loc_);
   }
-  constexpr Array result(Val v) {
-    const Val outs[] = {v};
-    return Array(results(outs)[0]);
-  }
-
- private:
   constexpr void find(const Node& n) {
     if (FX_CONSTANT_EVALUATED()) t_ = deeper(t_, trace_of(n));
   }
@@ -260,10 +275,15 @@ constexpr Array record_op(Span<const Operand> operands, Loc loc, F&& f) {
 }
 
 #if FX_BODIES
+FX_INLINE void Recording::take_run_time(Span<const Operand> operands) { take(operands); }
+FX_INLINE Vec<NodeRef> Recording::results_run_time(Span<const Val> outs, Span<const Node* const> donated) {
+  return results_here(outs, donated);
+}
 FX_INLINE Trace*& current_trace() {
   static thread_local Trace* t = nullptr;
   return t;
 }
+FX_INLINE Trace::Closed Trace::close_run_time(Span<const Val> outs) { return close_here(outs); }
 FX_INLINE void OpenTrace::open(Trace& t) {
   t.parent = current_trace();
   t.serial = next_serial();

@@ -210,7 +210,7 @@ TEST_CASE("blocks with strides") {
   Scratch s(program.scratch_bytes(block));
   program.prepare(s.p, block);
   Random r(9);
-  Array x(f32, 4000, r), y(i32, 4000, r), z(f64, 4000, r), m(boolean, 4000, r);
+  Array x(f32, 32000, r), y(i32, 32000, r), z(f64, 32000, r), m(boolean, 32000, r);
   const int shapes[][2] = {{1, 1}, {1, 64}, {1, 300}, {300, 1}, {10, 30}, {3, 100}, {17, 5}, {64, 1}};
   const int strides[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 10}, {13, 1}, {30, 1}, {100, 1}, {2, 5}, {1, 0}, {5, 1}, {-3, 2}};
   for (auto [rows, cols] : shapes)

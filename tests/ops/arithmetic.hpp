@@ -4,18 +4,7 @@
 
 namespace tables {
 
-inline Row with(Row row, const char* note, std::function<Params(DType)> params) {
-  row.note = note;
-  row.params = std::move(params);
-  return row;
-}
-inline Row flat(Row row) {  // differences see jumps: no second order, and no kink in the domain
-  row.order = 1;
-  return row;
-}
-
 inline Table arithmetic() {
-  using reference::elementwise_row;
   Table t{
       elementwise_row(prim<fx::Neg>, numbers, {{}}),
       elementwise_row(prim<fx::Add>, numbers, {{}, {}}),
@@ -29,11 +18,8 @@ inline Table arithmetic() {
       elementwise_row(prim<fx::Max>, any_dtype, {{}, {}}),
       elementwise_row(prim<fx::Min>, any_dtype, {{}, {}}),
   };
-  for (std::int64_t n : {0, 1, 2, 3, 7, -1, -2, -3}) {
-    const std::string note = "n=" + std::to_string(n);
-    t.push_back(with(elementwise_row(prim<fx::IntegerPow>, numbers, {{-2, 2, 0.5}}), note.c_str(),
-                     [n](DType) { return Params().integer(n); }));
-  }
+  for (std::int64_t n : {0, 1, 2, 3, 7, -1, -2, -3})
+    t.push_back(with(elementwise_row(prim<fx::IntegerPow>, numbers, {{-2, 2, 0.5}}), "n=" + std::to_string(n), Params().integer(n)));
   return t;
 }
 

@@ -71,6 +71,12 @@ void add_float(Rules& rules, const char* name, RealFunction f) {
   });
 }
 
+// (glibc's powl is wrong for infinite x and y = -2^63; double's pow is right there.)
+long double power(fx::DType, bool, const long double* x) {
+  if (x[0] == 0 || std::isinf(x[0])) return std::pow(static_cast<double>(x[0]), static_cast<double>(x[1]));
+  return std::pow(x[0], x[1]);
+}
+
 // x * x * ... : each of the |n| - 1 products rounds, and a quotient.
 Values integer_pow(const Call& c) {
   const std::int64_t n = c.attrs().integer(0);
@@ -158,7 +164,7 @@ void add_arithmetic(Rules& rules) {
   add_float(rules, "cos", close1(std::cos, 1));
   add_float(rules, "logistic", close1([](long double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }, 3));
   add_float(rules, "erf_inv", close1(erf_inv, 3));
-  add_float(rules, "pow", {[](fx::DType, bool, const long double* x) { return std::pow(x[0], x[1]); }, 1, near_zero});
+  add_float(rules, "pow", {power, 1, near_zero});
 }
 
 }  // namespace reference

@@ -9,3 +9,26 @@ void cumulative(const Fold& f, const void* in, void* out, std::int64_t outer, st
                 bool reverse, void* scratch);
 
 }  // namespace fx::inline v0::tiled
+
+#if FX_BODIES
+namespace fx::inline v0::tiled {
+
+FX_INLINE void cumulative(const Fold& f, const void* in, void* out, std::int64_t outer, std::int64_t n, std::int64_t inner,
+                          bool reverse, void* scratch) {
+  const std::int64_t row = inner * size_of(f.dtype), step = reverse ? -row : row;
+  if (row == 0 || n == 0) return;
+  for (std::int64_t o = 0; o < outer; ++o) {
+    const std::int64_t start = o * n * row + (reverse ? (n - 1) * row : 0);
+    const char* x = static_cast<const char*>(in) + start;
+    char* y = static_cast<char*>(out) + start;
+    if (inner == 1 && f.is_native()) {
+      f.loops.chain(y, x, n, reverse ? -1 : 1);
+      continue;
+    }
+    if (x != y) std::memcpy(y, x, std::size_t(row));
+    for (std::int64_t i = 1; i < n; ++i) fold_next(f, y + i * step, y + (i - 1) * step, x + i * step, inner, scratch);
+  }
+}
+
+}  // namespace fx::inline v0::tiled
+#endif

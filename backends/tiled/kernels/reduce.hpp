@@ -26,7 +26,7 @@ void row_begin(const Fold& f, void* state);
 // Elements first .. first + count - 1 of the row.
 void row_feed(const Fold& f, void* state, const void* in, std::int64_t first, std::int64_t count, void* scratch);
 // `block` was begun apart and fed exactly one block: [first, first + 4096) with first a multiple of 4096, or up to the end.
-// `state` holds all blocks before it. (Threads reduce blocks apart and one of them merges.)
+// `state` holds all blocks before it. (Threads reduce blocks apart, and one of them merges.) `block` is spent.
 void row_merge(const Fold& f, void* state, void* block, void* scratch);
 // n: the elements fed altogether. Writes one result.
 void row_finish(const Fold& f, void* state, std::int64_t n, void* out, void* scratch);
@@ -40,3 +40,7 @@ void col_merge(const Fold& f, void* state, void* block, std::int64_t cols, void*
 void col_finish(const Fold& f, void* state, std::int64_t cols, std::int64_t n, void* out, void* scratch);
 
 }  // namespace fx::inline v0::tiled
+
+#if FX_BODIES
+#include "reduce_body.hpp"
+#endif

@@ -7,7 +7,7 @@
 
 // Says of the next loop that its iterations are independent: a result may lie exactly on an operand, never beside it.
 #if defined(__clang__)
-#define FX_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define FX_INDEPENDENT _Pragma("clang loop vectorize(assume_safety) interleave_count(2) unroll(disable)")
 #else
 #define FX_INDEPENDENT _Pragma("GCC ivdep")
 #endif
@@ -44,6 +44,10 @@ FX_LOOP void loop(char* dst, const Place* pa, const Place* pb, const Place* pc, 
   }
 }
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"  // some loops stay scalar on some targets; no user's business
+#endif
 template <class Op, class R, class A, class B, class C>
 void plain(char* dst, const Place* a, const Place* b, const Place* c, std::int64_t groups) {
   loop<Op, R, A, B, C>(dst, a, b, c, groups);
@@ -52,16 +56,21 @@ template <class Op, class R, class A, class B, class C>
 FX_AVX2 void wide(char* dst, const Place* a, const Place* b, const Place* c, std::int64_t groups) {
   loop<Op, R, A, B, C>(dst, a, b, c, groups);
 }
-// What AVX-512 would add is not worth a third copy: these loops move data through the first-level cache.
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+// One version, where wide registers gain little or the loop stays scalar anyway. (Each loop costs users compile time; for
+// the same reason there is no third one for AVX-512: these loops move data through the first-level cache.)
+template <class Op, class R, class A, class B = void, class C = void>
+constexpr Kernel single = &plain<Op, R, A, B, C>;
 template <class Op, class R, class A, class B = void, class C = void>
 Kernel versions(Level l) {
-  return l == Level::baseline ? &plain<Op, R, A, B, C> : &wide<Op, R, A, B, C>;
+  if constexpr (std::is_same_v<A, Byte> && std::is_same_v<R, Byte>) return single<Op, R, A, B, C>;
+  else return l == Level::baseline ? &plain<Op, R, A, B, C> : &wide<Op, R, A, B, C>;
 }
 template <class Op, class T> Kernel unary(Level l) { return versions<Op, T, T>(l); }
 template <class Op, class T> Kernel binary(Level l) { return versions<Op, T, T, T>(l); }
 template <class Op, class T> Kernel comparison(Level l) { return versions<Op, Byte, T, T>(l); }
-// Loops that no compiler vectorises: one version.
-template <class Op, class T> Kernel scalar_binary() { return &plain<Op, T, T, T, void>; }
 
 #if defined(__x86_64__) && __has_builtin(__builtin_ia32_sqrtps) && __has_builtin(__builtin_ia32_sqrtpd)
 // Compilers do not vectorise sqrt, which may set errno. The instruction belongs to the base set of the processor.
@@ -130,13 +139,19 @@ Kernel compare(DType d, Level l) {
 
 template <class T>
 Kernel convert_from(DType to, Level l) {
+  constexpr DTypes common = only(i32) | only(f32) | only(f64);
   if (to == boolean) return versions<op::ToBool, Byte, T>(l);
-  return by_type<dwords>(to, [&]<class U>() { return versions<op::Convert<U>, U, T>(l); });
+  return by_type<dwords>(to, [&]<class U>() {
+    constexpr bool often = in(dtype_of<U>, common) && (sizeof(T) == 1 || in(dtype_of<T>, common));
+    if constexpr (often) return versions<op::Convert<U>, U, T>(l);
+    else return single<op::Convert<U>, U, T>;
+  });
 }
 
 FX_INLINE Kernel arithmetic_kernel(const Instr& i, Level l) {
   const DType d = i.type;
   const bool real = is_float(d), narrow = size_of(d) == 4;
+  if (d == boolean) return nullptr;
   switch (i.op) {
     case Instr::add: return wrapping<op::Add>(d, l);
     case Instr::sub: return wrapping<op::Sub>(d, l);
@@ -167,10 +182,10 @@ FX_INLINE Kernel arithmetic_kernel(const Instr& i, Level l) {
     case Instr::rint: return by_type<reals>(d, [&]<class T>() { return unary<op::Rint, T>(l); });
     case Instr::floor: return by_type<reals>(d, [&]<class T>() { return unary<op::Floor<op::Rint>, T>(l); });
 #endif
-    case Instr::idiv: return by_type<words>(d, [&]<class T>() { return scalar_binary<op::IDiv, T>(); });
+    case Instr::idiv: return by_type<words>(d, [&]<class T>() { return single<op::IDiv, T, T, T>; });
     case Instr::irem:
-      if (real) return by_type<reals>(d, [&]<class T>() { return scalar_binary<op::FRem, T>(); });
-      return by_type<words>(d, [&]<class T>() { return scalar_binary<op::IRem, T>(); });
+      if (real) return by_type<reals>(d, [&]<class T>() { return single<op::FRem, T, T, T>; });
+      return by_type<words>(d, [&]<class T>() { return single<op::IRem, T, T, T>; });
     default: return nullptr;
   }
 }
@@ -185,6 +200,7 @@ FX_INLINE Kernel bits_kernel(const Instr& i, Level l) {
       if (d == boolean) return unary<op::NotBool, Byte>(l);
       return by_width(d, [&]<class U>() { return unary<op::Not, U>(l); });
     case Instr::shl:
+      if (d == boolean) return nullptr;
       return by_type<only(u32) | only(u64)>(size_of(d) == 4 ? u32 : u64, [&]<class U>() { return binary<op::Shl, U>(l); });
     case Instr::shr:
       return by_type<words>(d, [&]<class T>() {

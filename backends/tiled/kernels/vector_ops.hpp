@@ -73,15 +73,27 @@ FX_UNARY(Sqrt, return fp::sqrt(a);)
 // Hardware that rounds vectors.
 FX_UNARY(Rint, if constexpr (sizeof(T) == 4) return __builtin_rintf(a); else return __builtin_rint(a);)
 // SSE2 cannot: adding 2^mantissa rounds, and a sign brings back -0.
-FX_UNARY(RintSoft, constexpr T big = fp::Format<T>::pow2(fp::Format<T>::mant); const T m = fp::abs(a);
-         const T r = fp::copysign((m + big) - big, a); return m < big ? r : a;)
-// g++ does not vectorise floor, for fear of traps.
+struct RintSoft {
+  template <class T>
+  FX_LOOP static T run(T a) {
+    constexpr T big = fp::Format<T>::pow2(fp::Format<T>::mant);
+    const T m = magnitude(a), r = with_sign((m + big) - big, a);
+    return m < big ? r : a;
+  }
+  FX_LOOP static float magnitude(float a) { return __builtin_fabsf(a); }
+  FX_LOOP static double magnitude(double a) { return __builtin_fabs(a); }
+  FX_LOOP static float with_sign(float a, float s) { return __builtin_copysignf(a, s); }
+  FX_LOOP static double with_sign(double a, double s) { return __builtin_copysign(a, s); }
+};
+// From the nearest integer, less 1 if that lies above. The 1 is masked, for g++ does not vectorise a subtraction (which may
+// trap) that depends on a comparison.
 template <class Round>
 struct Floor {
   template <class T>
   FX_LOOP static T run(T a) {
+    using U = fp::uint_of<T>;
     const T t = Round::run(a);
-    return t > a ? t - T(1) : t;
+    return t - std::bit_cast<T>(U(fp::bits(T(1)) & (U(0) - U(t > a))));
   }
 };
 struct Fma {
@@ -95,10 +107,26 @@ struct Select {
   template <class T>
   FX_LOOP static T run(Byte m, T a, T b) { return m ? a : b; }
 };
+// As fp::convert. The value is brought into range before it is truncated, so that the loop has no branch.
 template <class To>
 struct Convert {
   template <class T>
-  FX_LOOP static To run(T a) { return fp::convert<To>(a); }
+  FX_LOOP static To run(T a) {
+    if constexpr (fp::Real<T> && std::is_integral_v<To> && sizeof(To) == 8) {
+      return fp::convert<To>(a);
+    } else if constexpr (fp::Real<T> && !fp::Real<To>) {
+      constexpr To max = To(std::make_unsigned_t<To>(-1) >> std::is_signed_v<To>), min = To(~max);
+      constexpr T low = T(min), past = T(max / 2 + 1) * 2;  // powers of two, or 0
+      const T number = a == a ? a : T(0);
+      const T inside = number < past ? number : T(0);
+      const To r = To(inside > low ? inside : low);
+      return number < past ? r : max;
+    } else if constexpr (sizeof(T) == 1) {
+      return To(std::int32_t(a));
+    } else {
+      return To(a);
+    }
+  }
 };
 struct ToBool {
   template <class T>

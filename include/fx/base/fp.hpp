@@ -13,7 +13,7 @@
 namespace fx::inline v0 {
 namespace detail::fp {
 
-__extension__ typedef unsigned __int128 u128;
+__extension__ typedef unsigned __int128 u128;  // NOLINT(modernize-use-using): `using` cannot be an extension
 
 template <class T>
 concept Real = std::is_same_v<T, float> || std::is_same_v<T, double>;
@@ -208,6 +208,19 @@ constexpr T div_soft(T a, T b) {
   return abs(b) < 1 && abs(a * down) >= abs(b / down) ? inf : a / b;
 }
 
+// The remainder with the sign of a, exact (C's fmod): long division of the integers, 64 bits at a time.
+template <Real T>
+constexpr T rem_soft(T a, T b) {
+  if (is_nan(a) || is_nan(b)) return first_nan(a, b);
+  if (is_inf(a) || b == 0) return Format<T>::nan();
+  const Wide x = decode(a), y = decode(b);
+  if (is_inf(b) || y.e - x.e > 64) return a;  // y.m is not 0, so that |b| > |a|
+  if (y.e > x.e) return round_pack<T>({x.neg, x.m % (y.m << (y.e - x.e)), x.e});
+  u128 r = x.m % y.m;
+  for (int left = x.e - y.e; left > 0 && r; left -= 64) r = (r << (left < 64 ? left : 64)) % y.m;
+  return round_pack<T>({x.neg, r, y.e});
+}
+
 template <class To, Real From>
 constexpr To to_int(From v) {
   constexpr auto max = static_cast<To>(std::make_unsigned_t<To>(-1) >> std::is_signed_v<To>);
@@ -252,6 +265,12 @@ constexpr T fma(T a, T b, T c) {
   if (__builtin_is_constant_evaluated()) return fma_soft(a, b, c);
   if constexpr (sizeof(T) == 4) return __builtin_fmaf(a, b, c);
   return T(__builtin_fma(a, b, c));
+}
+template <Real T>
+constexpr T rem(T a, T b) {
+  if (__builtin_is_constant_evaluated()) return rem_soft(a, b);
+  if constexpr (sizeof(T) == 4) return __builtin_fmodf(a, b);
+  return T(__builtin_fmod(a, b));
 }
 template <Real T>
 constexpr bool lt(T a, T b) {

@@ -15,71 +15,35 @@
 namespace fx::inline v0 {
 
 // Each primitive once, by family.
-inline constexpr const Prim* builtin_prims[] = {&prim<Neg>,
-                                                &prim<Add>,
-                                                &prim<Sub>,
-                                                &prim<Mul>,
-                                                &prim<Div>,
-                                                &prim<Rem>,
-                                                &prim<Abs>,
-                                                &prim<Sign>,
-                                                &prim<Floor>,
-                                                &prim<Max>,
-                                                &prim<Min>,
-                                                &prim<IntegerPow>,
-                                                &prim<Exp>,
-                                                &prim<Log>,
-                                                &prim<Log1p>,
-                                                &prim<Tanh>,
-                                                &prim<Sin>,
-                                                &prim<Cos>,
-                                                &prim<Sqrt>,
-                                                &prim<Rsqrt>,
-                                                &prim<Logistic>,
-                                                &prim<ErfInv>,
-                                                &prim<Pow>,
-                                                &prim<Eq>,
-                                                &prim<Ne>,
-                                                &prim<Lt>,
-                                                &prim<Le>,
-                                                &prim<Gt>,
-                                                &prim<Ge>,
-                                                &prim<And>,
-                                                &prim<Or>,
-                                                &prim<Xor>,
-                                                &prim<Not>,
-                                                &prim<ShiftLeft>,
-                                                &prim<ShiftRightArithmetic>,
-                                                &prim<ShiftRightLogical>,
-                                                &prim<Select>,
-                                                &prim<Convert>,
-                                                &prim<Bitcast>,
-                                                &prim<StopGradient>,
-                                                &prim<ReduceSum>,
-                                                &prim<ReduceProd>,
-                                                &prim<ReduceMax>,
-                                                &prim<ReduceMin>,
-                                                &prim<ArgMax>,
-                                                &prim<ArgMin>,
-                                                &prim<CumSum>,
-                                                &prim<BroadcastInDim>,
-                                                &prim<Reshape>,
-                                                &prim<Transpose>,
-                                                &prim<Rev>,
-                                                &prim<Slice>,
-                                                &prim<Pad>,
-                                                &prim<Concatenate>,
-                                                &prim<Iota>,
-                                                &prim<DotGeneral>,
-                                                &prim<Sort>,
-                                                &prim<Gather>,
-                                                &prim<Scatter>,
-                                                &prim<ScatterAdd>,
-                                                &prim<DynamicSlice>,
-                                                &prim<DynamicUpdateSlice>,
-                                                &prim<Threefry2x32>,
-                                                &prim<Jit>,
-                                                &prim<Scan>};
+// clang-format off
+#define FX_BUILTIN_PRIMS(X) \
+  X(Neg) X(Add) X(Sub) X(Mul) X(Div) X(Rem) X(Abs) X(Sign) X(Floor) X(Max) X(Min) X(IntegerPow) \
+  X(Exp) X(Log) X(Log1p) X(Tanh) X(Sin) X(Cos) X(Sqrt) X(Rsqrt) X(Logistic) X(ErfInv) X(Pow) \
+  X(Eq) X(Ne) X(Lt) X(Le) X(Gt) X(Ge) X(And) X(Or) X(Xor) X(Not) \
+  X(ShiftLeft) X(ShiftRightArithmetic) X(ShiftRightLogical) \
+  X(Select) X(Convert) X(Bitcast) X(StopGradient) \
+  X(ReduceSum) X(ReduceProd) X(ReduceMax) X(ReduceMin) X(ArgMax) X(ArgMin) X(CumSum) \
+  X(BroadcastInDim) X(Reshape) X(Transpose) X(Rev) X(Slice) X(Pad) X(Concatenate) X(Iota) \
+  X(DotGeneral) X(Sort) \
+  X(Gather) X(Scatter) X(ScatterAdd) X(DynamicSlice) X(DynamicUpdateSlice) \
+  X(Threefry2x32) \
+  X(Jit) X(Scan)
+// clang-format on
+
+#define FX_BUILTIN(P) &prim<P>,
+inline constexpr const Prim* builtin_prims[] = {FX_BUILTIN_PRIMS(FX_BUILTIN)};
+#undef FX_BUILTIN
+
+// With fx::compiled the tables, and so every rule and body they name, are compiled once, in src/fx.cpp.
+#ifdef FX_COMPILED
+#ifdef FX_SOURCE
+#define FX_INSTANTIATE(P) template const Prim prim<P>;
+#else
+#define FX_INSTANTIATE(P) extern template const Prim prim<P>;
+#endif
+FX_BUILTIN_PRIMS(FX_INSTANTIATE)
+#undef FX_INSTANTIATE
+#endif
 
 // The primitive of this name, or null.
 constexpr const Prim* find_prim(std::string_view name) {

@@ -152,7 +152,8 @@ struct Rem : Binary<Rem> {
   static constexpr Val tangent(int k, Val t, Val a, Val b, Val) {
     if (k == 0) return t;
     Val q = a / b;  // truncated towards zero
-    return t * -(bind(prim<Sign>, {q}) * bind(prim<Floor>, {bind(prim<Abs>, {q})}));
+    Val sign = bind(prim<Sign>, {q}), size = bind(prim<Floor>, {bind(prim<Abs>, {q})});
+    return t * -(sign * size);
   }
 };
 
@@ -197,8 +198,8 @@ constexpr V extremum(V a, V b) {
 
 // Tangent of max/min: the winner's, each half at a tie (JAX's `_balanced_eq`).
 constexpr Val balanced(Val t, Val own, Val other, Val y) {
-  Val weight = select(eq(own, y), select(eq(other, y), like(y, 0.5), like(y, 1.0)), like(y, 0.0));
-  return t * weight;
+  Val wins = eq(own, y), ties = eq(other, y);
+  return t * select(wins, select(ties, like(y, 0.5), like(y, 1.0)), like(y, 0.0));
 }
 }  // namespace detail
 

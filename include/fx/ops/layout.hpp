@@ -339,7 +339,9 @@ struct Pad : Layout<Pad> {
     Val cut = bind(prim<Pad>, {c.ct(), like(c.ct(), 0.0)}, Params().dims(cut_low).dims(cut_high).dims(Dims(low.n, 0)));
     Val inner = slice(cut, Dims(low.n, 0), type_of(cut).dims, stride);
     if (c.linear(0)) c.add(0, inner);
-    if (c.linear(1)) c.add(1, sum_all(c.ct()) - sum_all(inner));
+    if (!c.linear(1)) return;
+    Val all = sum_all(c.ct()), inside = sum_all(inner);
+    c.add(1, all - inside);
   }
   static constexpr void batch(BatchCtx& c) {
     Params p;
@@ -348,7 +350,7 @@ struct Pad : Layout<Pad> {
         .dims(detail::front(c.attrs().dims(2), 0));
     if (!c.mapped(1)) return c.result(c.b.bind(prim<Pad>, {c.moved(0), c.in[1]}, p));
     // One padding value per example: pad with 0, and put the value where a mask padded with true says so.
-    Val x = c.moved(0);
+    Val x = c.mapped(0) ? c.in[0] : broadcast_front(c.in[0], c.size);  // a literal too
     Val padded = bind(prim<Pad>, {x, like(x, 0.0)}, p);
     Val mask = bind(prim<Pad>, {full(c.b, {boolean, type_of(x).dims}, 0), c.b.literal(boolean, 1)}, p);
     c.result(select(mask, broadcast_in_dim(c.in[1], type_of(padded).dims, Dims{0}), padded));

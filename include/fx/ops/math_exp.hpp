@@ -1,7 +1,8 @@
 // ops/math_exp.hpp -- exponentials and logarithms over an emission value V (ops/scalar.hpp), float or double.
 //
-// Straight-line, fma explicit, no libm: the same bits in every world. Polynomials without a source are minimax with
-// coefficients of type T (Sollya's fpminimax). Errors in ulp are the largest measured by tests/test_math.cpp.
+// Straight-line, fma explicit, no libm: the same bits in every world. Polynomials are minimax with coefficients of the
+// type itself (Sollya's fpminimax). "Max" is the largest error seen, in ulp, over every 7th float and 20 million
+// doubles.
 #pragma once
 #include <type_traits>
 
@@ -66,8 +67,8 @@ constexpr V clamp(V x, typename V::type lo, typename V::type hi) {
 }
 template <class V>
 constexpr V copysign(V x, V sign) {
-  const auto s = Bits<V>::c(Of<V>::sign);
-  return from_bits<V>((bits(x) & ~s) | (bits(sign) & s));
+  constexpr auto s = Of<V>::sign;
+  return from_bits<V>((bits(x) & Bits<V>::c(~s)) | (bits(sign) & Bits<V>::c(s)));
 }
 // hi + lo = a + b exactly, for |a| >= |b| or a a multiple of b's last bit (Dekker's Fast2Sum).
 template <class V>
@@ -109,14 +110,11 @@ constexpr V pow2_neg(Bits<V> i) {
 template <class V>
 constexpr V exp_poly(V r) {
   if constexpr (Of<V>::single)
-    return poly(r, {0.5f, 0.16666667163372039794921875f, 4.1666507720947265625e-2f, 8.333177305757999420166e-3f,
-                    1.39308650977909564971923828125e-3f, 1.99723072000779211521148681640625e-4f});
+    return poly(r, {0.5f, 0.16666667f, 0.041666508f, 0.008333177f, 0.0013930865f, 0.00019972307f});
   else
-    return poly(
-        r, {0.5, 0.1666666666666667129259593593815225, 4.1666666666666678231489839845381e-2,
-            8.33333333332588778452620914549e-3, 1.3888888888876978373876358574534e-3, 1.984126987545337507737197307e-4,
-            2.480158734244867914110564037e-5, 2.755725476112369740771063151e-6, 2.755725697210666810158354645e-7,
-            2.510543967297323834653312952e-8, 2.092036344381381293170599591e-9});
+    return poly(r, {0.5, 0.1666666666666667, 0.04166666666666668, 0.008333333333325888, 0.0013888888888876978,
+                    0.00019841269875453375, 2.480158734244868e-05, 2.7557254761123697e-06, 2.755725697210667e-07,
+                    2.510543967297324e-08, 2.0920363443813813e-09});
 }
 // 2^n exp(r), |r| <= ln(2)/2.
 template <class V>
@@ -127,7 +125,7 @@ template <class V>
 constexpr V exp_clamp(V x) {
   return Of<V>::single ? clamp(x, -105, 90) : clamp(x, -748, 711);
 }
-// Cody-Waite reduction by ln 2, minimax polynomial.
+// Cody-Waite reduction by ln 2, minimax polynomial. Max 0.98.
 template <class V>
 constexpr V exp(V x) {
   x = exp_clamp(x);
@@ -155,7 +153,7 @@ constexpr Pair<V> sum(V a, V b, V low) {
   return {hi, lo + low};
 }
 
-// As fdlibm: 2^n ((1 - 2^-n) + (exp(r) - 1)).
+// As fdlibm: 2^n ((1 - 2^-n) + (exp(r) - 1)). Max 1.13.
 template <class V>
 constexpr V expm1(V x) {
   const auto e = exp_parts(Of<V>::single ? clamp(x, -20, 90) : clamp(x, -40, 711));
@@ -164,7 +162,8 @@ constexpr V expm1(V x) {
   return select(eq(x, num<V>(0)), x, scale(hi + lo, e.i));
 }
 
-// (exp(2x) - 1) / (exp(2x) + 1) with both scaled by 2^-n and carried as pairs, and one step that corrects the quotient.
+// (exp(2x) - 1) / (exp(2x) + 1), both scaled by 2^-n and carried as pairs, and one step that corrects the quotient.
+// Max 1.00.
 template <class V>
 constexpr V tanh(V x) {
   const V a = abs(x);
@@ -176,7 +175,8 @@ constexpr V tanh(V x) {
   return copysign(fma(fma(-q, below.hi, above.hi) + fma(-q, below.lo, above.lo), inv, q), x);
 }
 
-// exp(-|x|) or 1, over 1 + exp(-|x|) as a pair: neither end loses bits.
+// exp(-|x|) or 1, over 1 + exp(-|x|) as a pair: neither end loses bits. Max 1.97, over every float; the sum of the
+// roundings is below 2.
 template <class V>
 constexpr V logistic(V x) {
   const V e = math::exp(-abs(x)), one = num<V>(1);
@@ -185,23 +185,31 @@ constexpr V logistic(V x) {
   return fma(-y, low, y);
 }
 
-// x = 2^k m, m in [sqrt(1/2), sqrt(2)), for positive finite x; inv = 2^-k for normal x < 2^bias.
+// The number made of e that stands for k = 0.
+template <class T>
+inline constexpr T k_origin = Const<T>::pow2(Const<T>::mant) + Const<T>::bias;
+// x = 2^k m, m in [sqrt(1/2), sqrt(2)), for positive normal x and origin = k_origin; e = k + bias, an integer.
 template <class V>
 struct Split {
-  V m, k, inv;
+  V m, k;
+  Bits<V> e;
 };
+template <class V>
+constexpr Split<V> split_normal(V x, V origin) {
+  using C = Of<V>;
+  constexpr auto root = fp::bits(typename V::type(0.70710678118654752440));
+  const auto b = bits(x) + Bits<V>::c(C::one - root), e = shr(b, Bits<V>::c(C::mant));
+  return {from_bits<V>((b & Bits<V>::c(C::mant_mask)) + Bits<V>::c(root)),
+          from_bits<V>(e | Bits<V>::c(fp::bits(C::pow2(C::mant)))) - origin, e};
+}
+// The same for any positive finite x, but for e.
 template <class V>
 constexpr Split<V> split(V x) {
   using C = Of<V>;
   using T = typename V::type;
-  constexpr auto root = fp::bits(T(0.70710678118654752440));
-  constexpr T up = C::pow2(C::mant + 2), big = C::pow2(C::mant);
-  const auto mant = Bits<V>::c(C::mant);
+  constexpr int up = C::mant + 2;
   const Mask<V> tiny = lt(x, V::c(C::pow2(1 - C::bias)));
-  const auto b = bits(select(tiny, x * V::c(up), x)) + Bits<V>::c(C::one - root), e = shr(b, mant);
-  const V origin = select(tiny, V::c(big + (C::bias + C::mant + 2)), V::c(big + C::bias));
-  return {from_bits<V>((b & Bits<V>::c(C::mant_mask)) + Bits<V>::c(root)),
-          from_bits<V>(e | Bits<V>::c(fp::bits(big))) - origin, from_bits<V>(shl(Bits<V>::c(2 * C::bias) - e, mant))};
+  return split_normal(select(tiny, x * V::c(C::pow2(up)), x), select(tiny, V::c(k_origin<T> + up), V::c(k_origin<T>)));
 }
 // log(1 + f) + k ln 2 + low, 1 + f in [sqrt(1/2), sqrt(2)). Float: minimax polynomial arranged as in Cephes. Double:
 // the series in s = f / (2 + f), arranged as in fdlibm.
@@ -209,40 +217,41 @@ template <class V>
 constexpr V log_reduced(V f, V k, V low) {
   const V z = f * f, kl = fma(k, V::c(Of<V>::ln2_low), low);
   if constexpr (Of<V>::single) {
-    const V p = poly(f, {0.333333313465118408203125f, -0.24999980628490447998046875f, 0.2000068128108978271484375f,
-                         -0.1666918694972991943359375f, 0.1425131857395172119140625f, -0.123960316181182861328125f,
-                         0.116328060626983642578125f, -0.116638265550136566162109375f, 7.341714948415756e-2f});
+    const V p = poly(f, {0.3333333f, -0.2499998f, 0.20000681f, -0.16669187f, 0.14251319f, -0.123960316f, 0.11632806f,
+                         -0.116638266f, 0.07341715f});
     return fma(k, V::c(Of<V>::ln2), f + fma(z, num<V>(-0.5), fma(f * z, p, kl)));
   } else {
     const V s = f / (num<V>(2) + f), s2 = s * s, h = num<V>(0.5) * z;
-    const V p = s2 * poly(s2, {0.66666666666666696272613990004174, 0.399999999998992772365369319231831468,
-                               0.285714286262102046265454191598, 0.222222110905232361766081794484,
-                               0.181828924628691213083442335119, 0.153316108420233188081027718, 0.146177971198767994});
+    const V p = s2 * poly(s2, {0.666666666666667, 0.3999999999989928, 0.28571428626210205, 0.22222211090523236,
+                               0.1818289246286912, 0.1533161084202332, 0.14617797125896773});
     return fma(k, V::c(Of<V>::ln2), f - (h - fma(s, h + p, kl)));
   }
 }
 // y = log(x - from) where that is a number; else what it is: -inf at from, NaN below it, inf and NaN as they come.
 template <class V>
-constexpr V log_domain(V y, V x, V from) {
-  const V inf = V::c(Of<V>::inf);
+constexpr V log_domain(V y, V x, double from) {
+  const V f = num<V>(from), inf = V::c(Of<V>::inf), below = V::c(-Of<V>::inf);
   y = select(lt(x, inf), y, x);
-  return select(le(x, from), select(eq(x, from), -inf, V::c(Of<V>::nan)), y);
+  return select(le(x, f), select(eq(x, f), below, V::c(Of<V>::nan)), y);
 }
+// Max 0.87.
 template <class V>
 constexpr V log(V x) {
-  const auto [m, k, unused] = split(x);
-  return log_domain(log_reduced(m - num<V>(1), k, num<V>(0)), x, num<V>(0));
+  const auto [m, k, e] = split(x);
+  return log_domain(log_reduced(m - num<V>(1), k, num<V>(0)), x, 0);
 }
 // log(u) + c / u with u + c = 1 + x exactly (as fdlibm); u = 2^k (1 + f), and 1 / (1 + f) is needed roughly only.
+// Max 0.89.
 template <class V>
 constexpr V log1p(V x) {
   const V one = num<V>(1), zero = num<V>(0), u = one + x, x1 = u - one;
   const V c = (one - (u - x1)) + (x - x1);
-  const auto [m, k, inv] = split(u);
+  const auto [m, k, e] = split_normal(u, V::c(k_origin<typename V::type>));
   const Mask<V> near = eq(k, zero);
   const V f = select(near, x, m - one);
-  const V low = select(lt(u, num<V>(0x1p64)) & ~near, c * (inv * fma(f, f - one, one)), zero);
-  return select(eq(x, zero), x, log_domain(log_reduced(f, k, low), x, -one));
+  const V inv_u = fma(f, f - one, one) * from_bits<V>(shl(Bits<V>::c(2 * Of<V>::bias) - e, Bits<V>::c(Of<V>::mant)));
+  const V low = select(lt(u, num<V>(0x1p64)) & ~near, c * inv_u, zero);
+  return select(eq(x, zero), x, log_domain(log_reduced(f, k, low), x, -1));
 }
 
 // log(x) to about 1.3 times the bits of V, for positive finite x: 2 atanh(s) + k ln 2, s = (m - 1) / (m + 1), the
@@ -250,19 +259,17 @@ constexpr V log1p(V x) {
 template <class V>
 constexpr Pair<V> log_pair(V x) {
   using T = typename V::type;
-  const auto [m, k, unused] = split(x);
+  const auto [m, k, e] = split(x);
   const V one = num<V>(1), f = m - one, third = V::c(T(1) / 3);
   const auto d = fast_two_sum(one, m);
   const V inv = one / d.hi, s = f * inv, sl = inv * fma(-s, d.lo, fma(-s, d.hi, f));
   const V z = s * s, zl = fma(s + s, sl, fma(s, s, -z));
   V p;
   if constexpr (Of<V>::single)
-    p = poly(z, {0.2000000774860382080078125f, 0.1428107321262359619140625f, 0.1152556836605072021484375f});
+    p = poly(z, {0.20000008f, 0.14281073f, 0.11525568f});
   else
-    p = poly(
-        z, {0.2, 0.142857142857131635960143967168, 0.111111111113840893560578138022, 9.0909090777919183305850982730e-2,
-            7.69230492256361420011501195404e-2, 6.667071984426560515846205134949e-2,
-            5.860588277599139417350926350991e-2, 5.79401737599257241062566947675e-2});
+    p = poly(z, {0.2, 0.14285714285713164, 0.1111111111138409, 0.09090909077918399, 0.07692304922563614,
+                 0.0666707198442656, 0.058605882775991394, 0.057940173759925724});
   const auto t = sum(third, z * p, V::c(Of<V>::single ? T(-9.934107758e-9) : T(1.850371707708594e-17)));
   const V v = s * z, vl = fma(s, zl, fma(sl, z, fma(s, z, -v)));
   const V w = v * t.hi, wl = fma(v, t.lo, fma(vl, t.hi, fma(v, t.hi, -w)));
@@ -270,7 +277,7 @@ constexpr Pair<V> log_pair(V x) {
   const V low = sl + wl;
   return fast_two_sum(b.hi, fma(k, V::c(Of<V>::ln2_low), low + low) + (a.lo + b.lo));
 }
-// exp(y log |x|) in double-V arithmetic, then C99's special cases.
+// exp(y log |x|) in double-V arithmetic, then C99's special cases. Max 1.00.
 template <class V>
 constexpr V pow(V x, V y) {
   using C = Of<V>;

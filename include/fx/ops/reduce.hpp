@@ -134,7 +134,7 @@ struct ReduceProd : Reduce<ReduceProd> {
       const int dim = int(a);
       while (type_of(x).dims[dim] > 1) {
         const std::int64_t n = type_of(x).dims[dim], half = n / 2;
-        Val p = slice_dim(x, dim, 0, half) * slice_dim(x, dim, half, 2 * half);
+        Val low = slice_dim(x, dim, 0, half), high = slice_dim(x, dim, half, 2 * half), p = low * high;
         if (n % 2) {
           Val parts[] = {p, slice_dim(x, dim, n - 1, n)};
           p = concatenate(Span<const Val>(parts, 2), dim);
@@ -155,7 +155,8 @@ namespace detail {
 // Tangent of an extremum: the mean over the elements that attain it (JAX).
 constexpr void extremum_jvp(JvpCtx& c) {
   const Dims axes = c.attrs().dims(0);
-  if (!is_float(type_of(c.x[0]).dtype)) return;
+  const Type t = type_of(c.x[0]);
+  if (!is_float(t.dtype) || (t.is_static() && numel(t) == 0)) return;
   Val y = broadcast_in_dim(c.y[0], type_of(c.x[0]).dims, others(type_of(c.x[0]).rank(), axes));
   Val mask = convert(eq(c.x[0], y), type_of(c.x[0]).dtype);
   c.dy[0] = reduce_sum(c.t[0] * mask, axes) / reduce_sum(mask, axes);

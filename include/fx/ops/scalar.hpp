@@ -11,6 +11,7 @@
 //   a / b, fma(a, b, c), sqrt(a)      floats, each rounded once
 //   rint(a), floor(a)                 floats; rint rounds halves to even
 //   idiv(a, b), irem(a, b)            integers, truncating; x/0 is all ones, x%0 is x, min/-1 is min, min%-1 is 0
+//                                     irem of floats is C's fmod, exact
 //   a & b, a | b, a ^ b, ~a           integers and bool
 //   shl(a, b), shr(a, b)              integers; shr is arithmetic if T is signed. A count that is negative or not below
 //                                     the width shifts everything out: 0, or the sign for an arithmetic shr
@@ -23,13 +24,14 @@
 //   clamped
 //                                     to [0, size). Recorders keep the pointer: tables are inline constexpr arrays
 //
-// and nothing is undefined for any operand. Two results that are NaN may differ in bits.
+// and nothing is undefined for any operand. Two results that are NaN may differ in bits. At least one operand is no
+// constant: worlds need not fold.
 //
-// g++ contracts a * b + c to an fma with -mfma, even across inlined functions and with -std=c++20. So products here pass
-// a barrier, which holds wherever they are inlined and lets loops vectorize. (A region of #pragma GCC optimize does
-// neither: operators inlined into code outside it are contracted, and function templates inside it are never inlined.)
-// clang contracts within one expression only, which no function here offers it, unless given -ffp-contract=fast: then
-// no pragma helps, and results may differ.
+// g++ contracts a * b + c to an fma with -mfma, even across inlined functions and with -std=c++20. So products here
+// pass a barrier, which holds wherever they are inlined and lets loops vectorize. (A region of #pragma GCC optimize
+// does neither: operators inlined into code outside it are contracted, and function templates inside it are never
+// inlined.) clang contracts within one expression only, which no function here offers it, unless given
+// -ffp-contract=fast: then no pragma helps, and results may differ.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -103,9 +105,13 @@ struct Scalar {
     return wrap((a.v < T(0)) != (b.v < T(0)) ? Word(0) - q : q);
   }
   friend constexpr Scalar irem(Scalar a, Scalar b) {
-    if (b.v == T(0)) return a;
-    const Word r = a.magnitude() % b.magnitude();
-    return wrap(a.v < T(0) ? Word(0) - r : r);
+    if constexpr (real) {
+      return {fp::rem(a.v, b.v)};
+    } else {
+      if (b.v == T(0)) return a;
+      const Word r = a.magnitude() % b.magnitude();
+      return wrap(a.v < T(0) ? Word(0) - r : r);
+    }
   }
   friend constexpr Scalar operator&(Scalar a, Scalar b) { return wrap(a.word() & b.word()); }
   friend constexpr Scalar operator|(Scalar a, Scalar b) { return wrap(a.word() | b.word()); }

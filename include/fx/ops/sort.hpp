@@ -31,13 +31,15 @@ struct Sort {
   // The permutation comes from sorting positions along; tangents follow it.
   static constexpr void jvp(JvpCtx& c) {
     const int dim = int(c.attrs().integer(0));
+    const Type t = type_of(c.x[0]);
+    const bool nothing_moves = t.dims[dim] == 1 || (t.is_static() && numel(t) == 0);
     Vec<Val> in(c.x);
     in.push_back(iota(c.b, i32, type_of(c.x[0]).dims, dim));
     Val first = bind(prim<Sort>, in, params_of(c.g, c.e));
     Val order(first.b, first.id + c.x.size());
     for (int k = 0; k < c.x.size(); ++k) {
       c.y[k] = Val(first.b, first.id + k);
-      if (c.t[k]) c.dy[k] = take_along(c.t[k], order, dim);
+      if (c.t[k]) c.dy[k] = nothing_moves ? c.t[k] : take_along(c.t[k], order, dim);
     }
   }
   static constexpr void batch(BatchCtx& c) {

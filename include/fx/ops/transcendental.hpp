@@ -44,7 +44,10 @@ struct Tanh : Transcendental<Tanh> {
     return detail::math::tanh(x);
   }
   // (1 + y)(1 - y): no cancellation where 1 - y*y would have it.
-  static constexpr Val tangent(Val t, Val, Val y) { return t * ((y + 1.0) * (1.0 - y)); }
+  static constexpr Val tangent(Val t, Val, Val y) {
+    Val above = y + 1.0, below = 1.0 - y;
+    return t * (above * below);
+  }
 };
 struct Sin : Transcendental<Sin> {
   static constexpr std::string_view name = "sin";
@@ -109,7 +112,10 @@ struct Pow : Binary<Pow> {
   }
   // d/da = b a^(b-1), 0 at b = 0; d/db = log(a) a^b with log(0) read as 0 (JAX).
   static constexpr Val tangent(int k, Val t, Val a, Val b, Val y) {
-    if (k == 0) return t * select(eq(b, 0.0), like(y, 0.0), b * detail::binary(prim<Pow>, a, b - 1.0));
+    if (k == 0) {
+      Val flat = eq(b, 0.0), slope = b * detail::binary(prim<Pow>, a, b - 1.0);
+      return t * select(flat, like(y, 0.0), slope);
+    }
     return t * (bind(prim<Log>, {select(eq(a, 0.0), like(y, 1.0), a)}) * y);
   }
   static constexpr Val simplify(SimplifyCtx& c) { return c.is_literal(1, 1.0) ? c.in[0] : Val(); }

@@ -4,6 +4,7 @@
 // code may read past the end. Small blocks go back to a free list of their thread, large ones and the overflow to a shared
 // one; what exceeds its limit returns to the system.
 #pragma once
+#include "../base/error.hpp"
 #include "../base/ref.hpp"
 
 namespace fx::inline v0 {

@@ -83,7 +83,7 @@ FX_INLINE Counts count_scan(const Kernel& k, const Program& p) {
   c.steps = k.space[0];
   for (int i = 0; i < k.carries; ++i) {
     const bool same = same_memory(p, k.in[k.consts + i].buffer, k.out[i].buffer);
-    if (k.space[0] > 0 && (same || !k.in_place[i])) continue;
+    if (same || (k.space[0] > 0 && !k.in_place[i])) continue;
     c.bytes_in += buffer_bytes(p, k.out[i].buffer);
     c.bytes_out += buffer_bytes(p, k.out[i].buffer);
   }

@@ -4,14 +4,9 @@
 
 #include "../operators.hpp"
 #include "../pytree.hpp"
+#include "../random/key.hpp"
 
 namespace fx::inline v0 {
-
-// A random key: one leaf, u32[2]. See random/random.hpp.
-class Key {
- public:
-  Array data;
-};
 
 // What a function returns to give results beside the one that is differentiated: `return fx::aux(loss, metrics)`.
 template <class T, class A>
@@ -25,9 +20,6 @@ constexpr Aux<T, A> aux(T value, A extra) {
 }
 
 namespace detail {
-constexpr Array& key_array(Key& k) { return k.data; }
-constexpr const Array& key_array(const Key& k) { return k.data; }
-
 template <class T> inline constexpr bool is_aux = false;
 template <class T, class A> inline constexpr bool is_aux<Aux<T, A>> = true;
 

@@ -71,23 +71,16 @@ struct Grad {
     if constexpr (sizeof...(Argnums) == 1) {
       return with_leaves(std::get<(Argnums, ...)>(std::tie(args...)), r, at);
     } else {
-      // Gradients come in the order of the leaves; argnums may name the arguments in another one.
-      constexpr int nums[] = {Argnums...};
-      int starts[sizeof...(Argnums)]{};
-      int k = 0, number = 0;
-      (((void)args, [&] {
-         for (k = 0; k < int(sizeof...(Argnums)); ++k)
-           if (nums[k] == number) starts[k] = at;
-         for (int n : nums)
-           if (n == number) {
-             at += tree::leaf_count(args);
-             break;
-           }
-         ++number;
-       }()),
-       ...);
-      k = 0;
-      return std::tuple{with_leaves(std::get<Argnums>(std::tie(args...)), r, starts[k++])...};
+      // Gradients come in the order of the arguments; argnums may name these in another one.
+      const int leaves[] = {tree::leaf_count(args)...};
+      auto from = [&](int number) {
+        int start = at;
+        for (int k = 0; k < number; ++k)
+          if (((Argnums == k) || ...)) start += leaves[k];
+        return start;
+      };
+      auto gradient = [&](const auto& arg, int start) { return with_leaves(arg, r, start); };
+      return std::tuple{gradient(std::get<Argnums>(std::tie(args...)), from(Argnums))...};
     }
   }
 };

@@ -9,6 +9,7 @@ namespace fx::inline v0 {
 struct Jaxpr {
   Graph graph;
   constexpr Str text() const { return fx::text(graph); }
+  std::string str() const { return std::string(text().view()); }
   friend constexpr bool operator==(const Jaxpr& j, std::string_view s) { return j.text() == s; }
 };
 

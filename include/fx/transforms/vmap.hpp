@@ -4,10 +4,6 @@
 
 namespace fx::inline v0 {
 
-// `fx::none`: not mapped.
-struct None {};
-inline constexpr None none{};
-
 namespace detail {
 // A mapped axis, or none.
 struct MappedAxis {
@@ -74,6 +70,10 @@ FX_INLINE Graph batched_graph(const Graph& g, Span<const int> in_axes, Dim size,
 }
 #endif
 }  // namespace door
+constexpr Graph vmap_graph(const Graph& g, Span<const int> in_axes, Dim size, Span<const int> out_axes) {
+  if (FX_CONSTANT_EVALUATED()) return batched_graph(g, in_axes, size, out_axes);
+  return door::batched_graph(g, in_axes, size, out_axes);
+}
 
 // The axis of each leaf of one tree, with negative axes counted from the end; -1: not mapped.
 template <class T>
@@ -152,8 +152,7 @@ struct Vmap {
     Vec<int> out_axes;
     result_axes(traced.out, out_axes);
     in.append(traced.closed.captured);
-    const Graph batched = FX_CONSTANT_EVALUATED() ? batched_graph(g, axes, size, out_axes) : door::batched_graph(g, axes, size, out_axes);
-    const Vec<NodeRef> r = call_graph(batched, in, where);
+    const Vec<NodeRef> r = call_graph(vmap_graph(g, axes, size, out_axes), in, where);
     int at = 0;
     return with_leaves(traced.out, r, at);
   }

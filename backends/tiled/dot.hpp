@@ -1,0 +1,76 @@
+// tiled/dot.hpp -- DotStep: matrix products of blocks, one for each position of the batch loops.
+#pragma once
+#include "kernels/dot.hpp"
+#include "loops.hpp"
+
+namespace fx::inline v0::tiled {
+
+class DotStep : public Step {
+ public:
+  explicit DotStep(const tile::Kernel& kernel);
+  std::int64_t scratch_bytes() const override;
+  void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
+
+ private:
+  DType dtype_;
+  Vec<Loop> batch_;
+  Vec<Loop> m_, n_, k_;  // at most one loop each
+  static std::int64_t extent(const Vec<Loop>& l, const Block& b) { return l.empty() ? 1 : l[0].extent(b); }
+  static std::int64_t stride(const Vec<Loop>& l, const tile::Access& a) { return l.empty() ? 0 : l[0].stride(a); }
+  std::int64_t largest(const Vec<Loop>& l) const { return l.empty() ? 1 : k.block[l[0].outer] * l[0].inner; }
+};
+
+#if FX_BODIES
+// The roles of loops follow from the strides: contracted ones are not in the result, the columns of the result are where it
+// is contiguous and do not move lhs, rows do not move rhs.
+FX_INLINE DotStep::DotStep(const tile::Kernel& kernel) : Step(kernel), dtype_(k.op->type(k.op->ins[0]).dtype) {
+  const int contracted = attrs(*k.op, k.op->eqns[0]).dims(0).n;
+  Dims free, inner;
+  for (int d = 0; d < k.space.n; ++d) (contracted > 0 && d == k.space.n - 1 ? inner : free).push_back(d);
+  batch_ = merge_loops(k, free);
+  k_ = merge_loops(k, inner);
+  if (!batch_.empty() && batch_.back().stride(k.in[0]) == 0 && batch_.back().stride(k.out[0]) == 1) {
+    n_.push_back(batch_.back());
+    batch_.pop_back();
+  }
+  int rows = -1;
+  for (int i = 0; i < batch_.size(); ++i)
+    if (batch_[i].stride(k.in[1]) == 0 && (rows < 0 || largest({batch_[i]}) >= largest({batch_[rows]}))) rows = i;
+  if (rows < 0) return;
+  m_.push_back(batch_[rows]);
+  for (int i = rows; i + 1 < batch_.size(); ++i) batch_[i] = batch_[i + 1];
+  batch_.pop_back();
+}
+
+FX_INLINE std::int64_t DotStep::scratch_bytes() const { return dot_workspace(dtype_, largest(m_), largest(n_), largest(k_)); }
+
+FX_INLINE void DotStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
+  const tile::Access &lhs = k.in[0], &rhs = k.in[1], &out = k.out[0];
+  if (k.space.n > 0 && k.space[k.space.n - 1] == 0 && numel(m.program->buffers[out.buffer].type) > 0) {
+    DotShape none;  // nothing to add up: zeros
+    none.m = 1;
+    none.n = numel(m.program->buffers[out.buffer].type);
+    return dot(dtype_, none, m.at(lhs), m.at(rhs), m.at(out), scratch);
+  }
+  const int size = size_of(dtype_);
+  each_block(k, m, counts, [&](const Block& b) {
+    DotShape s;
+    s.m = extent(m_, b), s.n = extent(n_, b), s.k = extent(k_, b);
+    s.a_row = stride(m_, lhs), s.a_col = stride(k_, lhs);
+    s.b_row = stride(k_, rhs), s.b_col = stride(n_, rhs);
+    s.c_row = stride(m_, out);
+    Odometer o;
+    for (const Loop& l : batch_) o.add(l.extent(b));
+    do {
+      auto at = [&](const tile::Access& a) {
+        std::int64_t n = offset(a, b.start);
+        for (int i = 0; i < o.n; ++i) n += o.position[i] * batch_[i].stride(a);
+        return m.at(a) + n * size;
+      };
+      dot(dtype_, s, at(lhs), at(rhs), at(out), scratch);
+    } while (o.next());
+  });
+}
+#endif
+
+}  // namespace fx::inline v0::tiled

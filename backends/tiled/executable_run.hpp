@@ -1,0 +1,55 @@
+// tiled/executable_run.hpp -- the bodies of tiled/executable.hpp.
+#pragma once
+#include "copy.hpp"
+#include "dot.hpp"
+#include "executable.hpp"
+#include "map.hpp"
+#include "reduce.hpp"
+#include "scan.hpp"
+#include "whole.hpp"
+
+namespace fx::inline v0::tiled {
+
+FX_INLINE Step* make_step(const tile::Kernel& k, const tile::Program& p) {
+  switch (k.kind) {
+    case tile::KernelKind::map: return new MapStep(k);
+    case tile::KernelKind::reduce: return new ReduceStep(k);
+    case tile::KernelKind::dot: return new DotStep(k);
+    case tile::KernelKind::cumulative: return new CumulativeStep(k);
+    case tile::KernelKind::sort: return new SortStep(k);
+    case tile::KernelKind::copy: return new CopyStep(k);
+    case tile::KernelKind::index: return new IndexStep(k);
+    case tile::KernelKind::scan: return new ScanStep(k, p);
+  }
+  fail(ErrorCode::internal, "a kernel of no known kind");
+}
+
+FX_INLINE TiledExecutable::TiledExecutable(GraphRef graph, Ref<const tile::Program> program)
+    : graph_(std::move(graph)), program_(std::move(program)), aliases_(tile::aliasable_inputs(*program_)) {
+  std::int64_t scratch = 0;
+  for (const tile::Kernel& k : program_->kernels) {
+    steps_.push_back(make_step(k, *program_));
+    if (steps_.back()->scratch_bytes() > scratch) scratch = steps_.back()->scratch_bytes();
+  }
+  workspace_ = program_->workspace + align64(scratch);
+}
+FX_INLINE TiledExecutable::~TiledExecutable() {
+  for (Step* s : steps_) delete s;
+}
+
+FX_INLINE void TiledExecutable::run(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const {
+  run_counted(in, out, workspace, {});
+}
+
+FX_INLINE void TiledExecutable::run_counted(Span<const Buffer> in, Span<const Buffer> out, void* workspace,
+                                            Span<tile::Counts> counts) const {
+  const Memory m{program_.get(), in, out, static_cast<char*>(workspace)};
+  char* scratch = m.workspace + program_->workspace;
+  for (int i = 0; i < steps_.size(); ++i) steps_[i]->run(m, scratch, counts.empty() ? nullptr : &counts[i]);
+}
+
+FX_INLINE std::string TiledExecutable::text(std::string_view what) const {
+  fail(ErrorCode::value, "text: the tiled backend shows \"ir\" and \"tile\", not \"" + std::string(what) + "\"");
+}
+
+}  // namespace fx::inline v0::tiled

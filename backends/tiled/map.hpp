@@ -1,0 +1,109 @@
+// tiled/map.hpp -- MapStep: an elementwise body over blocks, at most 1024 elements at a time.
+#pragma once
+#include "body.hpp"
+#include "loops.hpp"
+
+namespace fx::inline v0::tiled {
+
+class MapStep : public Step {
+ public:
+  explicit MapStep(const tile::Kernel& kernel);
+  std::int64_t scratch_bytes() const override;
+  void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
+
+ private:
+  VectorProgram program_;
+  Vec<Loop> outer_;      // run one by one
+  Loop row_, col_;       // the two that a call of the program covers
+  bool has_row_ = false, has_col_ = false;
+  Dims dense_;           // strides of the space
+  int block_ = 1;        // elements of a call
+
+  struct Run;
+};
+
+#if FX_BODIES
+FX_INLINE MapStep::MapStep(const tile::Kernel& kernel) : Step(kernel), dense_(strides_of(kernel.space)) {
+  program_ = compile_body(*k.body, tile::walk_order(k));
+  outer_ = merge_loops(k, tile::walk_order(k));
+  bool contiguous = !outer_.empty();
+  for (const tile::Access& a : k.out) contiguous = contiguous && outer_.back().stride(a) == 1;
+  if (contiguous) {
+    col_ = outer_.back();
+    has_col_ = true;
+    outer_.pop_back();
+  }
+  int longest = -1;
+  for (int i = 0; i < outer_.size(); ++i)
+    if (longest < 0 || k.space[outer_[i].outer] * outer_[i].inner > k.space[outer_[longest].outer] * outer_[longest].inner)
+      longest = i;
+  if (longest >= 0) {
+    row_ = outer_[longest];
+    has_row_ = true;
+    for (int i = longest; i + 1 < outer_.size(); ++i) outer_[i] = outer_[i + 1];
+    outer_.pop_back();
+  }
+  std::int64_t n = 1;
+  for (int d = 0; d < k.space.n; ++d) n = n < VectorProgram::max_block ? n * k.block[d] : n;
+  block_ = int(n < VectorProgram::max_block ? n : VectorProgram::max_block);
+}
+
+FX_INLINE std::int64_t MapStep::scratch_bytes() const {
+  return align64(k.in.size() * std::int64_t(sizeof(VectorInput))) + align64(k.out.size() * std::int64_t(sizeof(VectorOutput))) +
+         program_.scratch_bytes(block_);
+}
+
+struct MapStep::Run {
+  const MapStep& s;
+  const Memory& m;
+  VectorInput* in;
+  VectorOutput* out;
+  char* scratch;
+
+  // Rows from r and columns from c of one position of the outer loops.
+  void call(const Block& b, const Odometer& o, std::int64_t r, std::int64_t c, int rows, int cols) const {
+    const tile::Kernel& k = s.k;
+    auto locate = [&](const tile::Access& a) {
+      std::int64_t at = offset(a, b.start);
+      for (int i = 0; i < s.outer_.size(); ++i) at += o.position[i] * s.outer_[i].stride(a);
+      if (s.has_row_) at += r * s.row_.stride(a);
+      if (s.has_col_) at += c * s.col_.stride(a);
+      return m.at(a) + at * m.element_size(a);
+    };
+    for (int i = 0; i < k.in.size(); ++i)
+      in[i] = {locate(k.in[i]), s.has_row_ ? s.row_.stride(k.in[i]) : 0, s.has_col_ ? s.col_.stride(k.in[i]) : 0};
+    for (int j = 0; j < k.out.size(); ++j) out[j] = {locate(k.out[j]), s.has_row_ ? s.row_.stride(k.out[j]) : 0};
+    BlockPlace place;
+    if (s.program_.uses_index()) {
+      tile::Access whole{-1, 0, s.dense_};
+      place = {k.space.d, k.space.n, offset(whole, b.start), s.has_row_ ? s.row_.stride(whole) : 0};
+      for (int i = 0; i < s.outer_.size(); ++i) place.start += o.position[i] * s.outer_[i].stride(whole);
+      place.start += r * place.pitch + c;
+    }
+    s.program_.run(scratch, in, out, rows, cols, place);
+  }
+
+  void block(const Block& b) const {
+    const std::int64_t rows = s.has_row_ ? s.row_.extent(b) : 1, cols = s.has_col_ ? s.col_.extent(b) : 1;
+    const std::int64_t width = cols < s.block_ ? cols : s.block_, height = s.block_ / width < rows ? s.block_ / width : rows;
+    Odometer o;
+    for (const Loop& l : s.outer_) o.add(l.extent(b));
+    do
+      for (std::int64_t r = 0; r < rows; r += height)
+        for (std::int64_t c = 0; c < cols; c += width)
+          call(b, o, r, c, int(rows - r < height ? rows - r : height), int(cols - c < width ? cols - c : width));
+    while (o.next());
+  }
+};
+
+FX_INLINE void MapStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
+  Run r{*this, m, reinterpret_cast<VectorInput*>(scratch), nullptr, nullptr};
+  scratch += align64(k.in.size() * std::int64_t(sizeof(VectorInput)));
+  r.out = reinterpret_cast<VectorOutput*>(scratch);
+  r.scratch = scratch + align64(k.out.size() * std::int64_t(sizeof(VectorOutput)));
+  program_.prepare(r.scratch, block_);
+  each_block(k, m, counts, [&](const Block& b) { r.block(b); });
+}
+#endif
+
+}  // namespace fx::inline v0::tiled

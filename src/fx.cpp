@@ -1,0 +1,3 @@
+// fx.cpp -- the bodies of fx once, for the target fx::compiled: its users see declarations only.
+#define FX_SOURCE
+#include <fx/fx.hpp>
