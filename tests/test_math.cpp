@@ -412,6 +412,9 @@ constexpr bool floats(Hide hide) {
   ok = ok && same(fma(v(T(1) + Lim<T>::epsilon()), v(T(1) - Lim<T>::epsilon()), v(-1)).v,
                   -Lim<T>::epsilon() * Lim<T>::epsilon());
   ok = ok && same(fma(v(inf<T>), v(1), v(-inf<T>)).v, nan<T>);
+  ok = ok && same(irem(v(T(7.5)), v(-2)).v, T(1.5)) && same(irem(v(T(-7.5)), v(2)).v, T(-1.5));
+  ok = ok && same(irem(v(1), v(0)).v, nan<T>) && same(irem(v(inf<T>), v(1)).v, nan<T>);
+  ok = ok && same(irem(v(5), v(inf<T>)).v, T(5)) && same(irem(v(-6), v(3)).v, T(-0.0));
   ok = ok && !lt(v(nan<T>), v(1)).v && !le(v(nan<T>), v(nan<T>)).v && !eq(v(nan<T>), v(nan<T>)).v;
   ok = ok && ne(v(nan<T>), v(nan<T>)).v && eq(v(0), v(T(-0.0))).v && lt(v(-1), v(inf<T>)).v;
   return ok;

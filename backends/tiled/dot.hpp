@@ -21,12 +21,11 @@ class DotStep : public Step {
 };
 
 #if FX_BODIES
-// The roles of loops follow from the strides: contracted ones are not in the result, the columns of the result are where it
-// is contiguous and do not move lhs, rows do not move rhs.
+// The last dimension is the contracted one. The roles of the others follow from the strides: columns do not move lhs and are
+// contiguous in the result, rows do not move rhs.
 FX_INLINE DotStep::DotStep(const tile::Kernel& kernel) : Step(kernel), dtype_(k.op->type(k.op->ins[0]).dtype) {
-  const int contracted = attrs(*k.op, k.op->eqns[0]).dims(0).n;
   Dims free, inner;
-  for (int d = 0; d < k.space.n; ++d) (contracted > 0 && d == k.space.n - 1 ? inner : free).push_back(d);
+  for (int d = 0; d < k.space.n; ++d) (d == k.space.n - 1 ? inner : free).push_back(d);
   batch_ = merge_loops(k, free);
   k_ = merge_loops(k, inner);
   if (!batch_.empty() && batch_.back().stride(k.in[0]) == 0 && batch_.back().stride(k.out[0]) == 1) {
@@ -46,7 +45,7 @@ FX_INLINE std::int64_t DotStep::scratch_bytes() const { return dot_workspace(dty
 
 FX_INLINE void DotStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
   const tile::Access &lhs = k.in[0], &rhs = k.in[1], &out = k.out[0];
-  if (k.space.n > 0 && k.space[k.space.n - 1] == 0 && numel(m.program->buffers[out.buffer].type) > 0) {
+  if (k.space[k.space.n - 1] == 0 && numel(m.program->buffers[out.buffer].type) > 0) {
     DotShape none;  // nothing to add up: zeros
     none.m = 1;
     none.n = numel(m.program->buffers[out.buffer].type);

@@ -15,6 +15,7 @@ class TiledExecutable : public Executable {
   std::int64_t workspace() const override { return workspace_; }
   void run(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const override;
   int may_alias(int output) const override { return aliases_[output]; }
+  // "ir", "tile", and "cost": the estimated times on known targets.
   std::string text(std::string_view what) const override;
 
   // The same as run; counts has one entry for each kernel, to which what it did is added.

@@ -1,5 +1,9 @@
 // tiled/executable_run.hpp -- the bodies of tiled/executable.hpp.
 #pragma once
+#include <fx/print.hpp>
+#include <fx/tile/print.hpp>
+#include <fx/tile/target.hpp>
+
 #include "copy.hpp"
 #include "dot.hpp"
 #include "executable.hpp"
@@ -49,7 +53,15 @@ FX_INLINE void TiledExecutable::run_counted(Span<const Buffer> in, Span<const Bu
 }
 
 FX_INLINE std::string TiledExecutable::text(std::string_view what) const {
-  fail(ErrorCode::value, "text: the tiled backend shows \"ir\" and \"tile\", not \"" + std::string(what) + "\"");
+  const Target* known = tile::target_named(program_->target);
+  if (what == "tile") return tile::text(*program_, known ? *known : tile::host());
+  if (what == "cost") return tile::cost_table(*program_);
+  if (what == "ir" && graph_) {
+    Str s;
+    put(s, *graph_);
+    return std::string(s.view());
+  }
+  fail(ErrorCode::value, "text: the tiled backend shows \"ir\", \"tile\" and \"cost\", not \"" + std::string(what) + "\"");
 }
 
 }  // namespace fx::inline v0::tiled

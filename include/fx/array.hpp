@@ -82,12 +82,12 @@ class Array {
                   Sub e = detail::no_subscript, Sub f = detail::no_subscript, Sub g = detail::no_subscript,
                   Sub h = detail::no_subscript, Sub i = detail::no_subscript) &&;
 
-  constexpr Array& operator+=(const detail::Operand& o) { return *this = *this + o; }
-  constexpr Array& operator-=(const detail::Operand& o) { return *this = *this - o; }
-  constexpr Array& operator*=(const detail::Operand& o) { return *this = *this * o; }
-  constexpr Array& operator/=(const detail::Operand& o) { return *this = *this / o; }
-
   using Op = const detail::Operand&;
+  constexpr Array& operator+=(Op o);
+  constexpr Array& operator-=(Op o);
+  constexpr Array& operator*=(Op o);
+  constexpr Array& operator/=(Op o);
+
   // Elementwise with NumPy's broadcasting. Dtypes must agree; a C++ scalar takes its partner's dtype.
   friend constexpr Array operator+(Op a, Op b);
   friend constexpr Array operator-(Op a, Op b);
@@ -134,6 +134,7 @@ const void* bytes(const Node& n, Loc loc);
 // Element 0 of a node that can be read, as bits.
 constexpr std::uint64_t first_element(const Node& n, Loc loc);
 [[noreturn]] void fail_traced(const Node& n, std::string_view what, Loc loc);
+[[noreturn]] void fail_leaked(const Node& n, Loc loc);
 NodeRef concrete_node(const Type& t, const void* elements, Loc loc);
 // Turns a boolean or number into T.
 template <Element T>
@@ -245,7 +246,17 @@ constexpr std::uint64_t first_element(const Node& n, Loc loc) {
 }
 
 #if FX_BODIES
+FX_INLINE void fail_leaked(const Node& n, Loc loc) {
+  Str s("a traced value (");
+  put(s, n.type);
+  s += ") left the function it was traced in (";
+  s += n.token->where.file;
+  s += ':';
+  s.num(n.token->where.line) += "); return it from that function instead of storing it outside";
+  fail(ErrorCode::trace, s, loc);
+}
 FX_INLINE void fail_traced(const Node& n, std::string_view what, Loc loc) {
+  if (n.kind == Node::traced && !n.token->open) fail_leaked(n, loc);
   Str s(what);
   if (n.kind == Node::spec) {
     s += ": this Array is only a type (";
@@ -274,7 +285,7 @@ FX_INLINE NodeRef concrete_node(const Type& t, const void* elements, Loc loc) {
     fail(ErrorCode::memory, s, loc);
   }
   NodeRef n = make_node(Node::concrete, t, loc);
-  n->storage = allocate(size);
+  n->storage = at_line(loc, [&] { return allocate(size); });
   if (size && elements) __builtin_memcpy(n->storage->data, elements, std::size_t(size));
   return n;
 }

@@ -16,8 +16,8 @@ struct Target {
   int sublanes = 8, lanes = 128;       // vector tile
   int matrix = 128;                    // side of the matrix unit
   double flops_f32 = 0, flops_bf16 = 0, bandwidth = 0;
-  std::string_view source;             // where the numbers come from
-  std::string_view isa;                // the instruction set that code is made for
+  std::string_view source{};           // where the numbers come from
+  std::string_view isa{};              // the instruction set that code is made for
 };
 
 // Memory of one array, as the backend sees it.

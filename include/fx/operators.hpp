@@ -81,6 +81,12 @@ constexpr Array operator~(Array::Op a) { return detail::unary_op(prim<Not>, a); 
 // The logical (bool) or bitwise (integers) complement.
 constexpr Array operator!(Array::Op a) { return detail::unary_op(prim<Not>, a); }
 
+// The line is the one of the right side: the left one has no room for it.
+constexpr Array& Array::operator+=(Op o) { return *this = detail::Operand(*this, o.loc) + o; }
+constexpr Array& Array::operator-=(Op o) { return *this = detail::Operand(*this, o.loc) - o; }
+constexpr Array& Array::operator*=(Op o) { return *this = detail::Operand(*this, o.loc) * o; }
+constexpr Array& Array::operator/=(Op o) { return *this = detail::Operand(*this, o.loc) / o; }
+
 #define FX_UNARY(function, Struct) \
   constexpr Array function(Array::Op x) { return detail::unary_op(prim<Struct>, x); }
 #define FX_BINARY(function, Struct) \

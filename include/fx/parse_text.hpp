@@ -147,9 +147,10 @@ class TextScanner {
       if (!is_word_char(c) && c != '.' && !((c == '+' || c == '-') && exponent)) break;
       before = c;
     }
-    const std::size_t end = text_.find(')', pos_.at);
-    if (text_.substr(from, pos_.at - from) == "nan" && text_.substr(pos_.at, 1) == "(" && end != text_.npos)
-      pos_.at = end + 1;
+    if (text_.substr(from, pos_.at - from) == "nan" && text_.substr(pos_.at, 1) == "(") {
+      const std::size_t end = text_.find(')', pos_.at);
+      if (end != text_.npos) pos_.at = end + 1;
+    }
     return text_.substr(from, pos_.at - from);
   }
 

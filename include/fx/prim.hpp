@@ -221,40 +221,42 @@ struct Passes {
 };
 
 namespace detail {
-inline void missing_rule(std::string_view primitive, std::string_view rule, std::string_view hint) {
+// Errors (rule) at the line of the equation.
+template <class Ctx>
+void missing_rule(const Ctx& c, std::string_view primitive, std::string_view rule, std::string_view hint) {
   Str s("primitive '");
   s += primitive;
   s += "' has no ";
   s += rule;
   s += " rule; ";
   s += hint;
-  fail(ErrorCode::rule, s);
+  fail(ErrorCode::rule, s, c.g.locs[c.e.loc]);
 }
 
 template <class P> constexpr void type_rule(TypeCtx& c) { P::type(c); }
 template <class P> constexpr void jvp_rule(JvpCtx& c) {
   if constexpr (requires { P::jvp(c); }) P::jvp(c);
-  else missing_rule(P::name, "jvp", "write `static constexpr void jvp(fx::JvpCtx&)` in its struct, or stop_gradient its operands");
+  else missing_rule(c, P::name, "jvp", "write `static constexpr void jvp(fx::JvpCtx&)` in its struct, or stop_gradient its operands");
 }
 template <class P> constexpr void transpose_rule(TransposeCtx& c) {
   if constexpr (requires { P::transpose(c); }) P::transpose(c);
-  else missing_rule(P::name, "transpose", "write `static constexpr void transpose(fx::TransposeCtx&)` in its struct if it is linear in an operand; else its jvp must use linear primitives only");
+  else missing_rule(c, P::name, "transpose", "write `static constexpr void transpose(fx::TransposeCtx&)` in its struct if it is linear in an operand; else its jvp must use linear primitives only");
 }
 template <class P> constexpr void batch_rule(BatchCtx& c) {
   if constexpr (requires { P::batch(c); }) P::batch(c);
-  else missing_rule(P::name, "batch", "write `static constexpr void batch(fx::BatchCtx&)` in its struct");
+  else missing_rule(c, P::name, "batch", "write `static constexpr void batch(fx::BatchCtx&)` in its struct");
 }
 template <class P> constexpr void pad_rule(PadCtx& c) {
   if constexpr (requires { P::pad(c); }) P::pad(c);
-  else missing_rule(P::name, "pad", "write `static constexpr void pad(fx::PadCtx&)` in its struct to use it with symbolic sizes");
+  else missing_rule(c, P::name, "pad", "write `static constexpr void pad(fx::PadCtx&)` in its struct to use it with symbolic sizes");
 }
 template <class P> constexpr void partition_rule(PartitionCtx& c) {
   if constexpr (requires { P::partition(c); }) P::partition(c);
-  else missing_rule(P::name, "partition", "write `static constexpr void partition(fx::PartitionCtx&)` in its struct to use it with sharding");
+  else missing_rule(c, P::name, "partition", "write `static constexpr void partition(fx::PartitionCtx&)` in its struct to use it with sharding");
 }
 template <class P> constexpr void cost_rule(CostCtx& c) {
   if constexpr (requires { P::cost(c); }) P::cost(c);
-  else missing_rule(P::name, "cost", "write `static constexpr void cost(fx::CostCtx&)` in its struct");
+  else missing_rule(c, P::name, "cost", "write `static constexpr void cost(fx::CostCtx&)` in its struct");
 }
 
 template <class P>

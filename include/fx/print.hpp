@@ -7,7 +7,7 @@
 //     in (c,) }
 #pragma once
 #include "base/fp_text.hpp"
-#include "ir.hpp"
+#include "prim.hpp"
 
 namespace fx::inline v0 {
 

@@ -40,7 +40,7 @@ class Trace {
   constexpr Val use(const NodeRef& n, Loc loc) {
     if (n->kind == Node::traced) {
       if (n->token->open == this) return {&b, n->var};
-      if (!n->token->open) leaked(*n, loc);
+      if (!n->token->open) fail_leaked(*n, loc);
       anchor(*n->token->open);
       if (!FX_CONSTANT_EVALUATED()) check_enclosing(*this, *n, loc);
     } else if (FX_CONSTANT_EVALUATED() && n->kind == Node::concrete && n->type.rank() == 0) {
@@ -82,7 +82,6 @@ class Trace {
   int find_hashed(const Node& n) const;
   void remember_captured();
   static void check_enclosing(const Trace& t, const Node& n, Loc loc);
-  [[noreturn]] static void leaked(const Node& n, Loc loc);
 };
 
 // The innermost open trace of this thread; null outside every transformed function.
@@ -196,6 +195,8 @@ class Recording {
     const Val outs[] = {v};
     return Array(results(outs)[0]);
   }
+  // One more operand: a number, as dtype `want`, which must hold it.
+  constexpr Val number(const Operand& o, DType want) { return scalar(o, want); }
 
  private:
   void take_run_time(Span<const Operand> operands);
@@ -204,15 +205,19 @@ class Recording {
       if (!o.is_scalar()) find(node(*o.array, o.loc));
     start();
     DType partner{};
-    bool known = false;
-    for (const Operand& o : operands)  // a predicate is no partner of a number
-      if (!o.is_scalar() && (!known || partner == boolean)) {
-        partner = o.array->dtype();
-        known = true;
-      }
+    bool known = false;  // and no null pointer: g++ 12 cannot compare the address of a temporary in constant evaluation
     for (const Operand& o : operands) {
-      if (!o.is_scalar()) vals.push_back(t_->use(node_ref(*o.array, o.loc), o.loc));
-      else vals.push_back(scalar(o, known ? partner : o.dtype));
+      if (o.is_scalar() || (known && partner != boolean)) continue;
+      partner = o.array->dtype();
+      known = true;
+    }
+    for (const Operand& o : operands) {
+      if (!o.is_scalar()) {
+        vals.push_back(t_->use(node_ref(*o.array, o.loc), o.loc));
+        continue;
+      }
+      const bool alone = !known || (partner == boolean && o.dtype != boolean);  // a predicate is no partner of a number
+      vals.push_back(scalar(o, alone ? o.dtype : partner));
     }
   }
   Vec<NodeRef> results_run_time(Span<const Val> outs, Span<const Node* const> donated);
@@ -257,6 +262,7 @@ class Recording {
     Str s("the number ");
     with_type<computed>(o.dtype, [&]<class T>() {
       if constexpr (is_float(dtype_of<T>)) fp::put_float(s, from_bits<T>(o.bits));
+      else if constexpr (T(-1) > T(0)) s.num_u(std::uint64_t(from_bits<T>(o.bits)));
       else s.num(std::int64_t(from_bits<T>(o.bits)));
     });
     s += " is not representable as ";
@@ -295,15 +301,6 @@ FX_INLINE void OpenTrace::open(Trace& t) {
 }
 FX_INLINE void OpenTrace::close(Trace& t) { current_trace() = t.parent; }
 
-FX_INLINE void Trace::leaked(const Node& n, Loc loc) {
-  Str s("a traced value (");
-  put(s, n.type);
-  s += ") left the function it was traced in (";
-  s += n.token->where.file;
-  s += ':';
-  s.num(n.token->where.line) += "); return it from that function instead of storing it outside";
-  fail(ErrorCode::trace, s, loc);
-}
 FX_INLINE void Trace::check_enclosing(const Trace& t, const Node& n, Loc loc) {
   for (const Trace* p = t.parent; p; p = p->parent)
     if (p == n.token->open) return;

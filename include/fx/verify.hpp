@@ -8,7 +8,8 @@
 namespace fx::inline v0 {
 namespace detail {
 
-// The checks of one Graph, without its sub-graphs. Each returns false after writing to `why`.
+// The checks of one Graph, without its sub-graphs. Each returns false after writing to `why`. All Graphs must have passed
+// `structure` before `rules` is asked of any: type rules look into sub-graphs.
 class Verifier {
   const Graph& g_;
   Str& why_;
@@ -17,24 +18,31 @@ class Verifier {
  public:
   Verifier(const Graph& g, Str& why) : g_(g), why_(why) {}
 
-  bool run() {
-    if (!types() || !vars() || !inputs()) return false;
-    scratch_.g = g_;
+  bool structure() {
     int next = 0;  // results are numbered in the order of the equations
-    for (int i = 0; i < g_.eqns.size(); ++i)
-      if (!equation(i, next)) {
-        Str s("equation ");
-        s.num(i);
-        if (g_.eqns[i].prim) s += " (", s += g_.eqns[i].prim->name, s += ")";
-        s += ": ";
-        s += why_;
-        why_ = s;
-        return false;
-      }
-    return outputs();
+    return types() && vars() && inputs() && each([&](int i, const Eqn& e) { return equation(i, e, next); }) && outputs();
+  }
+  bool rules() {
+    scratch_.g = g_;
+    return each([&](int, const Eqn& e) { return results(e); });
   }
 
  private:
+  template <class F>
+  bool each(F&& holds) {
+    for (int i = 0; i < g_.eqns.size(); ++i) {
+      const Eqn& e = g_.eqns[i];
+      if (holds(i, e)) continue;
+      Str s("equation ");
+      s.num(i);
+      if (e.prim) s += " (", s += e.prim->name, s += ')';
+      s += ": ";
+      s += why_;
+      why_ = s;
+      return false;
+    }
+    return true;
+  }
   bool no(std::string_view what) {
     why_ = Str(what);
     return false;
@@ -97,8 +105,7 @@ class Verifier {
     return true;
   }
 
-  bool equation(int i, int& next) {
-    const Eqn& e = g_.eqns[i];
+  bool equation(int i, const Eqn& e, int& next) {
     if (!e.prim || !e.prim->type) return no("no primitive");
     if (e.loc < 0 || e.loc >= g_.locs.size()) return no("no line");
     if (!within(e.in, e.n_in, g_.operands.size())) return no("operands outside the pool");
@@ -114,7 +121,7 @@ class Verifier {
       if (!is_var(v)) return no("operand ", k, " is no variable");
       if (g_.vars[v].kind == Var::result && g_.vars[v].at >= i) return no("operand ", k, " is used before its definition");
     }
-    return attributes(e) && results(e);
+    return attributes(e);
   }
 
   bool attributes(const Eqn& e) {
@@ -168,42 +175,47 @@ class Verifier {
   }
 };
 
-// A sub-graph still to be checked, and where it stands.
+// A Graph to be checked, and where it stands in that which holds it.
 struct Unverified {
   const Graph* g = nullptr;
-  Str where;
+  int holder = -1;  // in the list of all
+  std::string_view attribute, prim;
 };
+// `why`, and the way to Graph i of the list (of a deep one its end).
+inline Str located(const Vec<Unverified>& all, int i, const Str& why) {
+  Str s;
+  for (int n = 0; all[i].holder >= 0 && n < 4; i = all[i].holder, ++n) {
+    Str outer(all[i].attribute);
+    outer += " of ";
+    outer += all[i].prim;
+    outer += ": ";
+    outer += s;
+    s = outer;
+  }
+  s += why;
+  return s;
+}
 
 }  // namespace detail
 
 FX_INLINE Str verify(const Graph& g) {
-  Vec<detail::Unverified> todo;
-  todo.push_back({&g, {}});
-  for (int i = 0; i < todo.size(); ++i) {  // grows: sub-graphs follow, each once
-    const Graph& now = *todo[i].g;
-    Str why;
-    if (!detail::Verifier(now, why).run()) {
-      Str s = todo[i].where;
-      s += why;
-      return s;
-    }
-    for (const Eqn& e : now.eqns) {
-      int k = 0;
-      for (const AttrSpec& spec : e.prim->attrs) {
+  Vec<detail::Unverified> all;
+  all.push_back({&g, -1, {}, {}});
+  Str why;
+  for (int i = 0; i < all.size(); ++i) {  // grows: sub-graphs follow, each once
+    const Graph& now = *all[i].g;
+    if (!detail::Verifier(now, why).structure()) return detail::located(all, i, why);
+    for (const Eqn& e : now.eqns)
+      for (int k = 0; k < e.prim->attrs.size(); ++k) {
+        const AttrSpec& spec = e.prim->attrs[k];
         const Graph* sub = spec.kind == AttrKind::graph ? attrs(now, e).sub(k).get() : nullptr;
-        ++k;
-        for (const detail::Unverified& known : todo)
-          if (known.g == sub) sub = nullptr;
-        if (!sub) continue;
-        Str where = todo[i].where;
-        where += spec.name;
-        where += " of ";
-        where += e.prim->name;
-        where += ": ";
-        todo.push_back({sub, where});
+        for (int known = 0; sub && known < all.size(); ++known)
+          if (all[known].g == sub) sub = nullptr;
+        if (sub) all.push_back({sub, i, spec.name, e.prim->name});
       }
-    }
   }
+  for (int i = 0; i < all.size(); ++i)
+    if (!detail::Verifier(*all[i].g, why).rules()) return detail::located(all, i, why);
   return {};
 }
 

@@ -109,7 +109,8 @@ void check_cols(const Prim& p, DType d, bool tame) {
   f.prepare(s.p);
   Random r(13);
   const std::int64_t shapes[][2] = {{0, 3}, {1, 1}, {2, 7}, {5, 64}, {17, 33}, {3, 300}, {40, 130}, {4096, 2}, {4097, 3}, {8200, 5}, {3, 0}};
-  for (auto [n, cols] : shapes) {
+  for (const auto& shape : shapes) {
+    const std::int64_t n = shape[0], cols = shape[1];
     if (f.is_arg() && n == 0) continue;
     const std::int64_t stride = cols + 2;
     const Array x = values(d, n * stride, r, tame);

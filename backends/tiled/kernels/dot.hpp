@@ -23,3 +23,7 @@ std::int64_t dot_workspace(DType dtype, std::int64_t m, std::int64_t n, std::int
 void dot(DType dtype, const DotShape& s, const void* a, const void* b, void* c, void* workspace);
 
 }  // namespace fx::inline v0::tiled
+
+#if FX_BODIES
+#include "dot_body.hpp"
+#endif

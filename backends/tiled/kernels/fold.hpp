@@ -11,29 +11,14 @@ enum class FoldOp : std::uint8_t {
 };
 
 namespace kernels {
-// The loops of a known fold; their states are those of reduce.hpp.
+// The loops of a known fold, on elements of its dtype.
 struct FoldLoops {
   // acc[c] = fold(acc[c], x[i * stride + c]) for i < rows in order, c < cols.
   void (*columns)(void* acc, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t stride) = nullptr;
-  // Elements first .. first + count - 1 of a row.
-  void (*row)(void* state, const void* x, std::int64_t first, std::int64_t count) = nullptr;
-  // Folds the lanes of the block at hand onto the blocks before it.
-  void (*close)(void* state) = nullptr;
-  // out[c] = fold(before[c], x[c]); out may be before or x.
-  void (*next)(void* out, const void* before, const void* x, std::int64_t n) = nullptr;
+  // Folds the upper half of the lanes onto the lower one, and so on, and the last lane onto the total.
+  void (*close)(void* total, void* lanes) = nullptr;
   // out[i * step] = fold(out[(i - 1) * step], x[i * step]); the first element as it is.
   void (*chain)(void* out, const void* x, std::int64_t n, std::int64_t step) = nullptr;
-};
-// The loops of a known arg-fold.
-struct ArgLoops {
-  // Rows first .. first + rows - 1; `begins`: there is no best yet.
-  void (*columns)(void* best, std::int64_t* at, const void* x, std::int64_t first, std::int64_t rows, std::int64_t cols,
-                  std::int64_t stride, bool begins) = nullptr;
-  void (*row)(void* state, const void* x, std::int64_t first, std::int64_t count) = nullptr;
-  // Takes in the lanes of the last block, of `count` elements that start at `first`.
-  void (*close)(void* state, std::int64_t first, std::int64_t count) = nullptr;
-  // Takes in the best of elements that come later.
-  void (*merge)(void* state, const void* later) = nullptr;
 };
 }  // namespace kernels
 
@@ -44,7 +29,6 @@ struct Fold {
   std::uint64_t identity = 0;  // bits; folds start from it
   std::uint64_t empty = 0;     // bits of the result of no elements
   kernels::FoldLoops loops;    // sum .. min
-  kernels::ArgLoops arg_loops; // argmax, argmin
   VectorProgram program;       // fold, arg
 
   // For a primitive of kind reduce or cumulative, or an elementwise one of two operands (combining writes, which need no
@@ -63,8 +47,6 @@ struct Fold {
 
 // acc[i] = fold(acc[i], x[i]) for i < n. Not for arg-folds.
 void fold_into(const Fold& f, void* acc, const void* x, std::int64_t n, void* scratch);
-// out[i] = fold(before[i], x[i]); out may be before or x. Not for arg-folds.
-void fold_next(const Fold& f, void* out, const void* before, const void* x, std::int64_t n, void* scratch);
 
 }  // namespace fx::inline v0::tiled
 

@@ -1,6 +1,5 @@
 // kernels/fold_body.hpp -- Fold::make: a known operation by the primitive's id, or the primitive's recorded program.
 #pragma once
-#include "arg_loops.hpp"
 #include "fold.hpp"
 #include "fold_loops.hpp"
 
@@ -66,34 +65,28 @@ FX_INLINE Fold Fold::make(const Prim& p, DType dtype, const Attrs& attrs, DType 
   f.op = arg ? FoldOp::arg : FoldOp::fold;
   for (const kernels::KnownFold& k : kernels::known_folds)
     if (k.id == p.id) f.op = k.op;
-  if (f.op == FoldOp::argmax) f.arg_loops = kernels::arg_loops_of<kernels::fold::Better<true>>(dtype, level());
-  else if (f.op == FoldOp::argmin) f.arg_loops = kernels::arg_loops_of<kernels::fold::Better<false>>(dtype, level());
-  else if (f.is_native()) f.loops = kernels::fold_loops_of(f.op, dtype, level());
+  if (f.is_native() && !f.is_arg()) f.loops = kernels::fold_loops_of(f.op, dtype, level());
   if (f.is_native()) {
     f.identity = kernels::known_identity(f.op, dtype);
     f.empty = f.op == FoldOp::sum ? 0 : f.identity;  // +0
     return f;
   }
-  if (!p.record) fx::detail::missing_rule(p.name, "record", "write `emit` in its struct to fold with it");
+  if (!p.record) fail(ErrorCode::rule, "primitive '" + std::string(p.name) + "' has no record rule, and folds need one");
   f.program = kernels::recorded(p, dtype, 2, arg ? boolean : dtype, attrs);
   if (!arg && p.kind != Kind::elementwise)
     f.identity = f.empty = kernels::value_of(kernels::recorded(p, dtype, 0, dtype, attrs));
   return f;
 }
 
-FX_INLINE void fold_next(const Fold& f, void* out, const void* before, const void* x, std::int64_t n, void* scratch) {
-  if (f.is_native()) return f.loops.next(out, before, x, n);
+FX_INLINE void fold_into(const Fold& f, void* acc, const void* x, std::int64_t n, void* scratch) {
+  if (f.is_native()) return f.loops.columns(acc, x, 1, n, n);
   const int size = size_of(f.dtype);
   for (std::int64_t i = 0; i < n; i += VectorProgram::max_block) {
     const std::int64_t here = n - i < VectorProgram::max_block ? n - i : VectorProgram::max_block;
-    const void* from[] = {static_cast<const char*>(before) + i * size, static_cast<const char*>(x) + i * size};
-    void* to[] = {static_cast<char*>(out) + i * size};
+    const void* from[] = {static_cast<char*>(acc) + i * size, static_cast<const char*>(x) + i * size};
+    void* to[] = {static_cast<char*>(acc) + i * size};
     f.program.run(scratch, from, to, int(here));
   }
-}
-FX_INLINE void fold_into(const Fold& f, void* acc, const void* x, std::int64_t n, void* scratch) {
-  if (f.is_native()) return f.loops.columns(acc, x, 1, n, n);
-  fold_next(f, acc, acc, x, n, scratch);
 }
 
 }  // namespace fx::inline v0::tiled

@@ -1,4 +1,4 @@
-// kernels/fold_loops.hpp -- the loops of the known folds along rows (lanes) and columns (chains), and of running folds.
+// kernels/fold_loops.hpp -- the loops of the known folds: chains side by side, the end of a block of lanes, one chain.
 #pragma once
 #include <cstring>
 
@@ -14,22 +14,18 @@ namespace fx::inline v0::tiled::kernels {
 template <class T> using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 template <class T> constexpr int lanes_of = reduce_lanes(sizeof(T) == 4 ? DType::f32 : DType::f64);
 
-// The state of one row: what the blocks before gave, and the lanes of the block at hand.
-template <class T>
-struct RowState {
-  T total, identity;
-  alignas(64) T lane[lanes_of<T>];
-};
-
-// acc[c] = F(acc[c], x[c], next row's x[c], ...) for one piece of X.
-template <class F, class T, class X>
+// acc[c] = F(acc[c], x[c], next row's x[c], ...) for the elements c of one piece, Lanes or Single.
+template <class F, class T, class Piece>
 FX_LOOP void fold_column(T* acc, const T* x, std::int64_t rows, std::int64_t stride) {
-  X a = *reinterpret_cast<const X*>(acc);
+  using X = typename Piece::type;
+  using P = typename Piece::loose;
+  X a = *reinterpret_cast<const P*>(acc);
+  FX_AS_WRITTEN
   for (std::int64_t i = 0; i < rows; ++i) {
-    const X b = *reinterpret_cast<const X*>(x + i * stride);
+    const X b = *reinterpret_cast<const P*>(x + i * stride);
     F::template run<T, X>(a, b);
   }
-  *reinterpret_cast<X*>(acc) = a;
+  *reinterpret_cast<P*>(acc) = a;
 }
 // Four vectors side by side, to hide the latency of one chain.
 template <class F, class T, int bytes>
@@ -39,6 +35,7 @@ FX_LOOP void fold_columns4(T* acc, const T* x, std::int64_t rows, std::int64_t s
   constexpr int w = bytes / int(sizeof(T));
   P* to = reinterpret_cast<P*>(acc);
   V a0 = to[0], a1 = to[1], a2 = to[2], a3 = to[3];
+  FX_AS_WRITTEN
   for (std::int64_t i = 0; i < rows; ++i, x += stride) {
     const V b0 = *reinterpret_cast<const P*>(x), b1 = *reinterpret_cast<const P*>(x + w),
             b2 = *reinterpret_cast<const P*>(x + 2 * w), b3 = *reinterpret_cast<const P*>(x + 3 * w);
@@ -60,64 +57,19 @@ FX_LOOP void columns_loop(void* out, const void* in, std::int64_t rows, std::int
     const std::int64_t here = rows - i < some ? rows - i : some;
     std::int64_t c = 0;
     for (; c + 4 * w <= cols; c += 4 * w) fold_columns4<F, T, bytes>(acc + c, x + c, here, stride);
-    for (; c + w <= cols; c += w) fold_column<F, T, typename Lanes<T, bytes>::loose>(acc + c, x + c, here, stride);
-    for (; c < cols; ++c) fold_column<F, T, T>(acc + c, x + c, here, stride);
-  }
-}
-
-// Folds the upper half of the lanes onto the lower one, and so on; the last lane onto the total.
-template <class F, class T>
-void close_loop(void* state) {
-  RowState<T>& s = *static_cast<RowState<T>*>(state);
-  for (int half = lanes_of<T> / 2; half > 0; half /= 2)
-    for (int l = 0; l < half; ++l) F::template run<T, T>(s.lane[l], s.lane[l + half]);
-  F::template run<T, T>(s.total, s.lane[0]);
-  for (T& l : s.lane) l = s.identity;
-}
-
-// Whole rounds of all lanes: the columns of a matrix as wide as the lanes.
-template <class F, class T, int bytes>
-FX_LOOP void rounds_loop(T* lane, const T* x, std::int64_t rounds) {
-  constexpr int lanes = lanes_of<T>, size = int(sizeof(T)), width = size * lanes < bytes ? 16 : bytes, w = width / size;
-  int l = 0;
-  for (; l + 4 * w <= lanes; l += 4 * w) fold_columns4<F, T, width>(lane + l, x + l, rounds, lanes);
-  for (; l + w <= lanes; l += w) fold_column<F, T, typename Lanes<T, width>::loose>(lane + l, x + l, rounds, lanes);
-}
-
-template <class F, class T, int bytes>
-FX_LOOP void row_loop(void* state, const void* in, std::int64_t first, std::int64_t count) {
-  constexpr std::int64_t lanes = lanes_of<T>;
-  T* lane = static_cast<RowState<T>*>(state)->lane;
-  const T* x = static_cast<const T*>(in);
-  for (const std::int64_t end = first + count; first < end;) {
-    const std::int64_t block_end = (first / reduce_block + 1) * reduce_block, stop = block_end < end ? block_end : end;
-    for (; first < stop && first % lanes; ++first) F::template run<T, T>(lane[first % lanes], *x++);
-    const std::int64_t rounds = (stop - first) / lanes;
-    if (rounds) rounds_loop<F, T, bytes>(lane, x, rounds);
-    first += rounds * lanes, x += rounds * lanes;
-    for (; first < stop; ++first) F::template run<T, T>(lane[first % lanes], *x++);
-    if (stop == block_end) close_loop<F, T>(state);
+    for (; c + w <= cols; c += w) fold_column<F, T, Lanes<T, bytes>>(acc + c, x + c, here, stride);
+    for (; c < cols; ++c) fold_column<F, T, Single<T>>(acc + c, x + c, here, stride);
   }
 }
 
 template <class F, class T>
-void next_loop(void* out, const void* before, const void* in, std::int64_t n) {
-  using V = typename Lanes<T, 16>::loose;
-  constexpr std::int64_t w = 16 / std::int64_t(sizeof(T));
-  T* o = static_cast<T*>(out);
-  const T *a = static_cast<const T*>(before), *b = static_cast<const T*>(in);
-  std::int64_t i = 0;
-  for (; i + w <= n; i += w) {
-    V v = *reinterpret_cast<const V*>(a + i);
-    const V x = *reinterpret_cast<const V*>(b + i);
-    F::template run<T, V>(v, x);
-    *reinterpret_cast<V*>(o + i) = v;
+void close_loop(void* total, void* lanes) {
+  T* lane = static_cast<T*>(lanes);
+  for (int half = lanes_of<T> / 2; half > 0; half /= 2) {
+    FX_AS_WRITTEN
+    for (int l = 0; l < half; ++l) F::template run<T, T>(lane[l], lane[l + half]);
   }
-  for (; i < n; ++i) {
-    T v = a[i];
-    F::template run<T, T>(v, b[i]);
-    o[i] = v;
-  }
+  F::template run<T, T>(*static_cast<T*>(total), *lane);
 }
 
 template <class F, class T>
@@ -126,6 +78,7 @@ void chain_loop(void* out, const void* in, std::int64_t n, std::int64_t step) {
   const T* x = static_cast<const T*>(in);
   T a = *x;
   *o = a;
+  FX_AS_WRITTEN
   for (std::int64_t i = 1; i < n; ++i) {
     F::template run<T, T>(a, x[i * step]);
     o[i * step] = a;
@@ -140,22 +93,13 @@ template <class F, class T>
 FX_AVX2 void columns_wide(void* acc, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
   columns_loop<F, T, 32>(acc, x, rows, cols, stride);
 }
-template <class F, class T>
-void row_plain(void* state, const void* x, std::int64_t first, std::int64_t count) {
-  row_loop<F, T, 16>(state, x, first, count);
-}
-template <class F, class T>
-FX_AVX2 void row_wide(void* state, const void* x, std::int64_t first, std::int64_t count) {
-  row_loop<F, T, 32>(state, x, first, count);
-}
-
 // A wide version costs users compile time: for the common folds only.
 template <class F, class T>
 FoldLoops fold_loops(Level l) {
   constexpr bool common = !std::is_same_v<F, fold::Prod> && (std::is_floating_point_v<T> || sizeof(T) == 4);
-  FoldLoops r{&columns_plain<F, T>, &row_plain<F, T>, &close_loop<F, T>, &next_loop<F, T>, &chain_loop<F, T>};
+  FoldLoops r{&columns_plain<F, T>, &close_loop<F, T>, &chain_loop<F, T>};
   if constexpr (common)
-    if (l != Level::baseline) r.columns = &columns_wide<F, T>, r.row = &row_wide<F, T>;
+    if (l != Level::baseline) r.columns = &columns_wide<F, T>;
   return r;
 }
 

@@ -11,11 +11,17 @@
 #if FX_BODIES
 namespace fx::inline v0::tiled::kernels {
 
-// `bytes` bytes of elements T, anywhere in memory.
+// `bytes` bytes of elements T as one value; loose: in memory, anywhere.
 template <class T, int bytes>
 struct Lanes {
   typedef T type __attribute__((vector_size(bytes)));
   typedef T loose __attribute__((vector_size(bytes), aligned(sizeof(T)), __may_alias__));
+};
+// A single element, in the same form.
+template <class T>
+struct Single {
+  using type = T;
+  using loose = T;
 };
 
 namespace fold {
@@ -60,17 +66,6 @@ struct Extremum {
 };
 using Max = Extremum<true>;
 using Min = Extremum<false>;
-
-// Whether `next` beats `best`, as a bool or a mask.
-template <bool max>
-struct Better {
-  template <class T, class X>
-  FX_LOOP static auto run(const X& best, const X& next) {
-    const X &low = max ? best : next, &high = max ? next : best;
-    if constexpr (std::is_floating_point_v<T>) return (low < high) | ((next != next) & (best == best));
-    else return low < high;
-  }
-};
 }  // namespace fold
 }  // namespace fx::inline v0::tiled::kernels
 #endif

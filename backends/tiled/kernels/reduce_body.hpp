@@ -1,11 +1,11 @@
-// kernels/reduce_body.hpp -- reductions whole and in pieces, from the loops of known folds or the program of another.
+// kernels/reduce_body.hpp -- reductions whole and in pieces: states and their order of blocks.
 #pragma once
 #include <bit>
 #include <cstring>
 
-#include "copy.hpp"
 #include "reduce.hpp"
-#include "reduce_custom.hpp"
+#include "reduce_arg.hpp"
+#include "reduce_lanes.hpp"
 
 #if FX_BODIES
 namespace fx::inline v0::tiled {
@@ -14,99 +14,62 @@ namespace kernels {
 static_assert(std::endian::native == std::endian::little, "fx's bit patterns assume a little-endian machine");
 FX_INLINE void store_position(DType to, std::int64_t at, void* out) { std::memcpy(out, &at, std::size_t(size_of(to))); }
 
-// A state starts with the number of elements in the block at hand (arg-folds of columns: of all rows), and the position of
-// that block.
-struct Open {
-  std::int64_t count, first;
-};
+// A state starts with the number of elements fed to the block at hand.
 inline constexpr std::int64_t open_bytes = 64;
-FX_INLINE Open& open_of(void* state) { return *static_cast<Open*>(state); }
-FX_INLINE char* inner_state(void* state) { return static_cast<char*>(state) + open_bytes; }
-FX_INLINE void fed(void* state, std::int64_t end) {
-  open_of(state) = {end % reduce_block, end / reduce_block * reduce_block};
-}
-FX_INLINE std::int64_t padded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+FX_INLINE std::int64_t& open(void* state) { return *static_cast<std::int64_t*>(state); }
+FX_INLINE char* inner(void* state) { return static_cast<char*>(state) + open_bytes; }
+FX_INLINE ArgState& arg_state(void* state) { return *reinterpret_cast<ArgState*>(inner(state)); }
 
 FX_INLINE void row_close(const Fold& f, void* state, void* scratch) {
-  Open& open = open_of(state);
-  if (open.count == 0) return;
-  if (f.op == FoldOp::fold) custom_close(f, inner_state(state), scratch);
-  else if (f.op == FoldOp::arg) {
-  } else if (f.is_arg()) f.arg_loops.close(inner_state(state), open.first, open.count);
-  else f.loops.close(inner_state(state));
-  open.count = 0;
+  if (!f.is_arg() && open(state) > 0) lanes_close(f, inner(state), scratch);
+  open(state) = 0;
 }
 
-// The inner state of columns: totals and the chains of the block at hand; of arg-folds: best values and their positions.
-FX_INLINE char* second_part(const Fold& f, void* state, std::int64_t cols) {
-  return inner_state(state) + padded(cols * size_of(f.dtype));
+// Columns: totals and the chains of the block at hand; of arg-folds the best and their positions.
+FX_INLINE std::int64_t padded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+FX_INLINE char* chains(const Fold& f, void* state, std::int64_t cols) {
+  return inner(state) + padded(cols * (f.is_arg() ? best_size(f) : size_of(f.dtype)));
+}
+FX_INLINE std::int64_t* positions(const Fold& f, void* state, std::int64_t cols) {
+  return reinterpret_cast<std::int64_t*>(chains(f, state, cols));
 }
 FX_INLINE void col_close(const Fold& f, void* state, std::int64_t cols, void* scratch) {
-  if (f.is_arg() || open_of(state).count == 0) return;
-  fold_into(f, inner_state(state), second_part(f, state, cols), cols, scratch);
-  fill(second_part(f, state, cols), f.identity, cols, size_of(f.dtype));
-  open_of(state).count = 0;
-}
-FX_INLINE void col_chains(const Fold& f, void* chains, const char* x, std::int64_t rows, std::int64_t cols,
-                          std::int64_t stride, void* scratch) {
-  if (f.is_native()) return f.loops.columns(chains, x, rows, cols, stride);
-  for (std::int64_t i = 0; i < rows; ++i) fold_into(f, chains, x + i * stride * size_of(f.dtype), cols, scratch);
-}
-FX_INLINE void col_merge_arg(const Fold& f, void* state, void* block, std::int64_t cols, void* scratch) {
-  const std::int64_t size = size_of(f.dtype);
-  auto* at = reinterpret_cast<std::int64_t*>(second_part(f, state, cols));
-  const auto* later = reinterpret_cast<const std::int64_t*>(second_part(f, block, cols));
-  for (std::int64_t c = 0; c < cols; ++c) {
-    bool wins = false;
-    const char* x = inner_state(block) + c * size;
-    char* best = inner_state(state) + c * size;
-    if (f.op == FoldOp::arg) {
-      custom_better(f, best, x, 1, &wins, scratch);
-    } else {
-      std::int64_t where = 0;  // 1 once x has won
-      f.arg_loops.columns(best, &where, x, 1, 1, 1, 1, false);
-      wins = where == 1;
-    }
-    if (!wins) continue;
-    std::memcpy(best, x, std::size_t(size));
-    at[c] = later[c];
+  if (!f.is_arg() && open(state) > 0) {
+    fold_into(f, inner(state), chains(f, state, cols), cols, scratch);
+    fill(chains(f, state, cols), f.identity, cols, size_of(f.dtype));
   }
+  open(state) = 0;
 }
 }  // namespace kernels
 
 FX_INLINE std::int64_t row_state_bytes(const Fold& f) {
-  const std::int64_t lanes = kernels::padded(reduce_lanes(f.dtype) * size_of(f.dtype));
-  return kernels::open_bytes + 64 + (f.is_arg() ? 2 : 1) * lanes;
+  return kernels::open_bytes + kernels::lanes_at + kernels::padded(reduce_lanes(f.dtype) * size_of(f.dtype));
 }
 FX_INLINE void row_begin(const Fold& f, void* state) {
-  kernels::open_of(state) = {0, 0};
-  if (f.is_arg()) kernels::arg_begin(kernels::inner_state(state));
-  else kernels::lanes_begin(f, kernels::inner_state(state));
+  kernels::open(state) = 0;
+  if (f.is_arg()) kernels::arg_state(state) = {-1, 0};
+  else kernels::lanes_begin(f, kernels::inner(state));
 }
 FX_INLINE void row_feed(const Fold& f, void* state, const void* in, std::int64_t first, std::int64_t count, void* scratch) {
-  char* inner = kernels::inner_state(state);
-  if (f.op == FoldOp::fold) kernels::custom_row(f, inner, in, first, count, scratch);
-  else if (f.op == FoldOp::arg) kernels::custom_arg(f, inner, in, first, count, scratch);
-  else if (f.is_arg()) f.arg_loops.row(inner, in, first, count);
-  else f.loops.row(inner, in, first, count);
-  kernels::fed(state, first + count);
+  const char* x = static_cast<const char*>(in);
+  if (f.is_arg()) kernels::arg_row_feed(f, kernels::arg_state(state), x, first, count, scratch);
+  else kernels::lanes_feed(f, kernels::inner(state), x, first, count, scratch);
+  kernels::open(state) = (first + count) % reduce_block;
 }
 FX_INLINE void row_merge(const Fold& f, void* state, void* block, void* scratch) {
   kernels::row_close(f, block, scratch);
-  char *to = kernels::inner_state(state), *from = kernels::inner_state(block);
-  if (f.op == FoldOp::arg) kernels::custom_arg_merge(f, to, from, scratch);
-  else if (f.is_arg()) f.arg_loops.merge(to, from);
-  else fold_into(f, to, from, 1, scratch);
+  if (f.is_arg()) kernels::arg_row_merge(f, kernels::arg_state(state), kernels::arg_state(block), scratch);
+  else fold_into(f, kernels::inner(state), kernels::inner(block), 1, scratch);
 }
 FX_INLINE void row_finish(const Fold& f, void* state, std::int64_t n, void* out, void* scratch) {
   if (n == 0) return fill(out, f.empty, 1, size_of(f.to));
   kernels::row_close(f, state, scratch);
-  if (!f.is_arg()) std::memcpy(out, kernels::inner_state(state), std::size_t(size_of(f.dtype)));
-  else kernels::store_position(f.to, kernels::arg_position(kernels::inner_state(state)), out);
+  if (f.is_arg()) kernels::store_position(f.to, kernels::arg_state(state).at, out);
+  else std::memcpy(out, kernels::inner(state), std::size_t(size_of(f.dtype)));
 }
 FX_INLINE void reduce_rows(const Fold& f, const void* in, std::int64_t rows, std::int64_t n, std::int64_t row_stride, void* out,
                            void* scratch) {
-  alignas(64) char state[kernels::open_bytes + 64 + 2 * 128];
+  alignas(64) char state[kernels::open_bytes + kernels::lanes_at + 128];
   for (std::int64_t r = 0; r < rows; ++r) {
     row_begin(f, state);
     row_feed(f, state, static_cast<const char*>(in) + r * row_stride * size_of(f.dtype), 0, n, scratch);
@@ -115,47 +78,45 @@ FX_INLINE void reduce_rows(const Fold& f, const void* in, std::int64_t rows, std
 }
 
 FX_INLINE std::int64_t col_state_bytes(const Fold& f, std::int64_t cols) {
-  const std::int64_t size = size_of(f.dtype);
-  return kernels::open_bytes + kernels::padded(cols * size) + kernels::padded(cols * (f.is_arg() ? 8 : size));
+  if (f.is_arg()) return kernels::open_bytes + kernels::padded(cols * kernels::best_size(f)) + cols * 8;
+  return kernels::open_bytes + 2 * kernels::padded(cols * size_of(f.dtype));
 }
 FX_INLINE void col_begin(const Fold& f, void* state, std::int64_t cols) {
-  kernels::open_of(state) = {0, 0};
+  kernels::open(state) = 0;
   if (f.is_arg()) return;  // the first row begins
-  fill(kernels::inner_state(state), f.identity, cols, size_of(f.dtype));
-  fill(kernels::second_part(f, state, cols), f.identity, cols, size_of(f.dtype));
+  fill(kernels::inner(state), f.identity, cols, size_of(f.dtype));
+  fill(kernels::chains(f, state, cols), f.identity, cols, size_of(f.dtype));
 }
 FX_INLINE void col_feed(const Fold& f, void* state, std::int64_t cols, const void* in, std::int64_t row_stride,
                         std::int64_t first, std::int64_t count, void* scratch) {
   const char* x = static_cast<const char*>(in);
-  char* best = kernels::inner_state(state);
-  char* second = kernels::second_part(f, state, cols);
-  auto* at = reinterpret_cast<std::int64_t*>(second);
-  const std::int64_t end = first + count;
-  if (f.is_arg()) {
-    const bool begins = kernels::open_of(state).count == 0;
-    if (f.op == FoldOp::arg) kernels::custom_arg_columns(f, best, at, x, first, count, cols, row_stride, begins, scratch);
-    else f.arg_loops.columns(best, at, x, first, count, cols, row_stride, begins);
-    kernels::open_of(state).count += count;
+  std::int64_t& open = kernels::open(state);
+  if (f.is_arg()) {  // open: whether there is a best
+    kernels::arg_columns_feed(f, kernels::inner(state), kernels::positions(f, state, cols), x, first, count, cols, row_stride,
+                              open == 0, scratch);
+    open += count;
     return;
   }
-  while (first < end) {
+  for (const std::int64_t end = first + count; first < end;) {
     const std::int64_t left = reduce_block - first % reduce_block, here = left < end - first ? left : end - first;
-    kernels::col_chains(f, second, x, here, cols, row_stride, scratch);
+    kernels::fold_rows(f, kernels::chains(f, state, cols), x, here, cols, row_stride, scratch);
     first += here, x += here * row_stride * size_of(f.dtype);
-    kernels::open_of(state).count = here;
+    open = here;
     if (here == left) kernels::col_close(f, state, cols, scratch);
   }
 }
 FX_INLINE void col_merge(const Fold& f, void* state, void* block, std::int64_t cols, void* scratch) {
-  if (f.is_arg()) return kernels::col_merge_arg(f, state, block, cols, scratch);
   kernels::col_close(f, block, cols, scratch);
-  fold_into(f, kernels::inner_state(state), kernels::inner_state(block), cols, scratch);
+  if (f.is_arg())
+    kernels::arg_columns_merge(f, kernels::inner(state), kernels::positions(f, state, cols), kernels::inner(block),
+                               kernels::positions(f, block, cols), cols, scratch);
+  else fold_into(f, kernels::inner(state), kernels::inner(block), cols, scratch);
 }
 FX_INLINE void col_finish(const Fold& f, void* state, std::int64_t cols, std::int64_t n, void* out, void* scratch) {
   if (n == 0) return fill(out, f.empty, cols, size_of(f.to));
   kernels::col_close(f, state, cols, scratch);
-  if (!f.is_arg()) return void(std::memcpy(out, kernels::inner_state(state), std::size_t(cols * size_of(f.dtype))));
-  const auto* at = reinterpret_cast<const std::int64_t*>(kernels::second_part(f, state, cols));
+  if (!f.is_arg()) return void(std::memcpy(out, kernels::inner(state), std::size_t(cols * size_of(f.dtype))));
+  const std::int64_t* at = kernels::positions(f, state, cols);
   for (std::int64_t c = 0; c < cols; ++c) kernels::store_position(f.to, at[c], static_cast<char*>(out) + c * size_of(f.to));
 }
 FX_INLINE void reduce_cols(const Fold& f, const void* in, std::int64_t n, std::int64_t cols, std::int64_t row_stride, void* out,

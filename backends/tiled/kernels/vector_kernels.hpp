@@ -5,13 +5,6 @@
 #include "vector_ops.hpp"
 #include "vector_types.hpp"
 
-// Says of the next loop that its iterations are independent: a result may lie exactly on an operand, never beside it.
-#if defined(__clang__)
-#define FX_INDEPENDENT _Pragma("clang loop vectorize(assume_safety) interleave_count(2) unroll(disable)")
-#else
-#define FX_INDEPENDENT _Pragma("GCC ivdep")
-#endif
-
 #if FX_BODIES
 namespace fx::inline v0::tiled::kernels {
 

@@ -50,6 +50,19 @@ class Error : public std::exception {
   const char* what() const noexcept override { return text_.c_str(); }
 };
 
+namespace detail {
+// f(), whose Errors that name no line get this one.
+template <class F>
+constexpr decltype(auto) at_line(Loc where, F&& f) {
+  try {
+    return f();
+  } catch (const Error& e) {
+    if (e.where.line) throw;
+    throw Error(e.code, std::string_view(e.what()).substr(4), where);  // without "fx: "
+  }
+}
+}  // namespace detail
+
 // Throws at run time; in constant evaluation it is the compile error that names the call chain.
 [[noreturn]] inline void fail(ErrorCode code, std::string_view message, Loc loc = {}) { throw Error(code, message, loc); }
 

@@ -156,6 +156,13 @@ constexpr Array record_binary(const Operand& a, const Operand& b, F&& f) {
   Recording r(operands, a.loc);
   return r.result(f(r.vals[0], r.vals[1]));
 }
+// The same, but a number as b must fit the dtype of a, even bool.
+template <class F>
+constexpr Array record_with(const Operand& a, const Operand& b, F&& f) {
+  if (!b.is_scalar()) return record_binary(a, b, f);
+  Recording r(Span<const Operand>(&a, 1), a.loc);
+  return r.result(f(r.vals[0], r.number(b, type_of(r.vals[0]).dtype)));
+}
 
 }  // namespace detail
 }  // namespace fx::inline v0

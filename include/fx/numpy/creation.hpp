@@ -107,7 +107,7 @@ constexpr Array ones_like(Array::Op x, detail::MaybeDType dtype = {}) {
 }
 // A number as value takes x's dtype, which must hold it (dtype); an Array must have it.
 constexpr Array full_like(Array::Op x, Array::Op value) {
-  return detail::record_binary(x, value, [&](Val v, Val fill) {
+  return detail::record_with(x, value, [&](Val v, Val fill) {
     detail::need_same_dtype(type_of(v), type_of(fill), "np::full_like", x.loc);
     return detail::broadcast_to_checked(fill, type_of(v).dims, "np::full_like", value.loc);
   });

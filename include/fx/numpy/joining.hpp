@@ -130,7 +130,7 @@ constexpr Array roll(Array::Op x, std::int64_t shift, const detail::Axes& axes =
 // x with `value` around it: pad(x, 1), pad(x, {1, 2}), pad(x, {{1, 2}, {0, 0}}, 7). Errors: widths for another number of
 // axes (shape), negative ones (value).
 constexpr Array pad(Array::Op x, const PadWidths& widths, Array::Op value = 0) {
-  return detail::record_binary(x, value, [&](Val v, Val fill) { return detail::padded(v, fill, widths, x.loc); });
+  return detail::record_with(x, value, [&](Val v, Val fill) { return detail::padded(v, fill, widths, x.loc); });
 }
 
 }  // namespace numpy

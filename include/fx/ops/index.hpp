@@ -50,6 +50,16 @@ constexpr IndexSpec index_spec(const IndexDims& d, bool write, const Prim* combi
   return s;
 }
 
+// Whether d lists distinct dimensions below n.
+constexpr bool distinct(const Dims& d, int n) {
+  for (int i = 0; i < d.n; ++i) {
+    if (d[i] < 0 || d[i] >= n) return false;
+    for (int j = 0; j < i; ++j)
+      if (d[j] == d[i]) return false;
+  }
+  return true;
+}
+
 // The shape a gather gives; empty message if the numbers fit.
 constexpr bool index_result(TypeCtx& c, const IndexDims& d, Dims& out) {
   const Type &x = c.type(0), &i = c.type(1);
@@ -73,6 +83,12 @@ constexpr bool index_result(TypeCtx& c, const IndexDims& d, Dims& out) {
     return fail("the last dimension of the indices must have one entry per indexed dimension");
   if (d.window.n != x.rank()) return fail("the window needs one size per operand dimension");
   if (d.operand_batch.n != d.index_batch.n) return fail("operand and indices share different numbers of dimensions");
+  if (!distinct(d.index_map, x.rank()) || !distinct(d.collapsed, x.rank()) || !distinct(d.operand_batch, x.rank()) ||
+      !distinct(d.index_batch, i.rank() - 1))
+    return fail("the dimension numbers must be distinct dimensions of operand and indices");
+  for (int k = 0; k < d.operand_batch.n; ++k)
+    if (x.dims[int(d.operand_batch[k])] != i.dims[int(d.index_batch[k])] || d.collapsed.contains(d.operand_batch[k]))
+      return fail("a shared dimension must have one size in operand and indices, and is not collapsed as well");
   for (int k = 0; k < x.rank(); ++k)
     if (d.window[k] < 0 || (x.dims.dim(k).is_static() && d.window[k] > x.dims[k]))
       return fail("the window is larger than the operand");
@@ -84,6 +100,9 @@ constexpr bool index_result(TypeCtx& c, const IndexDims& d, Dims& out) {
       return fail("a collapsed or shared dimension needs window size 1");
   if (offsets.n != d.window_dims.n) return fail("window_dims needs one entry per remaining window dimension");
   const int rank = i.rank() - 1 + offsets.n;
+  for (int k = 0; k < d.window_dims.n; ++k)
+    if (d.window_dims[k] < 0 || d.window_dims[k] >= rank || (k > 0 && d.window_dims[k] <= d.window_dims[k - 1]))
+      return fail("window_dims must be rising dimensions of the result");
   int at_window = 0, at_index = 0;
   for (int k = 0; k < rank; ++k) {
     if (d.window_dims.contains(k))

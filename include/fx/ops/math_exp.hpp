@@ -277,7 +277,7 @@ constexpr Pair<V> log_pair(V x) {
   const V low = sl + wl;
   return fast_two_sum(b.hi, fma(k, V::c(Of<V>::ln2_low), low + low) + (a.lo + b.lo));
 }
-// exp(y log |x|) in double-V arithmetic, then C99's special cases. Max 1.00.
+// exp(y log |x|) in double-V arithmetic, then C99's special cases. Max 1.09, over 80 million pairs.
 template <class V>
 constexpr V pow(V x, V y) {
   using C = Of<V>;

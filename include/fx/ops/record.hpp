@@ -154,6 +154,7 @@ Rec<U> convert(Rec<T> a) {
 template <class T, class I>
 Rec<T> lookup(const T* table, int size, Rec<I> index) {
   Instr i{Instr::lookup, dtype_of<I>};
+  if (!index.r) fail(ErrorCode::internal, "an operation on constants alone was recorded");
   i.a = index.in(*index.r);
   i.b = size;
   i.imm = reinterpret_cast<std::uint64_t>(table);

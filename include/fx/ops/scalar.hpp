@@ -10,7 +10,7 @@
 //   a + b, a - b, a * b, -a, abs(a)   numbers; integers wrap, abs(min) is min
 //   a / b, fma(a, b, c), sqrt(a)      floats, each rounded once
 //   rint(a), floor(a)                 floats; rint rounds halves to even
-//   idiv(a, b), irem(a, b)            integers, truncating; x/0 is all ones, x%0 is x, min/-1 is min, min%-1 is 0
+//   idiv(a, b), irem(a, b)            integers, truncating; x/0 is all ones, x%0 is x, min/-1 is min, min%-1 is 0.
 //                                     irem of floats is C's fmod, exact
 //   a & b, a | b, a ^ b, ~a           integers and bool
 //   shl(a, b), shr(a, b)              integers; shr is arithmetic if T is signed. A count that is negative or not below
@@ -20,9 +20,8 @@
 //   bitcast<U>(a)                     the same bits, for U as wide as T
 //   convert<U>(a)                     to bool: a != 0. Float to integer truncates and clamps, NaN is 0. Integer to
 //                                     integer wraps. To float: to nearest even
-//   lookup(table, size, i)            table[i], for a number type U, const U* table and an integer V i, which is
-//   clamped
-//                                     to [0, size). Recorders keep the pointer: tables are inline constexpr arrays
+//   lookup(table, size, i)            table[i], for a number type U, const U* table and an integer V i, clamped to
+//                                     [0, size). Recorders keep the pointer: tables are inline constexpr arrays
 //
 // and nothing is undefined for any operand. Two results that are NaN may differ in bits. At least one operand is no
 // constant: worlds need not fold.

@@ -32,17 +32,27 @@ constexpr Static<T> static_(T v) {
 }
 inline Static<std::string> static_(const char* v) { return {v}; }
 
+// The door for containers and structs of other libraries. A specialisation makes its T a pytree:
+//   using elements = detail::TypeList<...>;                               what is inside; each must be a pytree
+//   template <class C, class V> static constexpr void walk(C& c, V& v);   C is T or const T
+// walk shows v the elements of c in a fixed order, as the walks of walk.hpp do, which it may call: for a container like
+// std::vector, detail::walk_sequence(c, v, true). Specialise beside the type: a tree must look the same in each file.
+template <class T>
+struct TreeAdapter {};
+
 namespace detail {
 
 // The Array of a Key; random/ defines both.
 constexpr Array& key_array(Key& k);
 constexpr const Array& key_array(const Key& k);
 
-enum class TreeKind { array, key, fixed, constant, string, tuple, sequence, map, optional, empty, aggregate, none };
+enum class TreeKind { array, key, fixed, constant, string, tuple, sequence, map, optional, empty, aggregate, adapted, none };
 
 template <class T>
 constexpr TreeKind plain_tree_kind() {
-  if constexpr (std::is_enum_v<T>)
+  if constexpr (requires { typename TreeAdapter<T>::elements; })
+    return TreeKind::adapted;
+  else if constexpr (std::is_enum_v<T>)
     return TreeKind::constant;
   else if constexpr (!std::is_class_v<T>)
     return TreeKind::none;
@@ -111,7 +121,7 @@ constexpr auto operator|(FoundFault<O, T, fault> f, Next next) {
     return next;
 }
 
-// Open: the aggregates around T, so that a struct that holds a vector of itself comes to an end.
+// Open: the structs around T, so that a struct that holds a vector of itself comes to an end.
 template <class Owner, class Open, class T>
 constexpr auto find_fault();
 
@@ -120,9 +130,11 @@ constexpr auto find_fault_in(TypeList<M...>) {
   return (find_fault<Owner, Open, M>() | ... | NoFault{});
 }
 template <class T, class... Open>
-constexpr auto find_fault_of_aggregate(TypeList<Open...>) {
+constexpr auto find_fault_of_struct(TypeList<Open...>) {
   if constexpr ((std::is_same_v<T, Open> || ...))
     return NoFault{};
+  else if constexpr (tree_kind<T> == TreeKind::adapted)
+    return find_fault_in<T, TypeList<T, Open...>>(typename TreeAdapter<T>::elements{});
   else if constexpr (has_base<T>)
     return FoundFault<T, T, TreeFault::base>{};
   else if constexpr (has_c_array<T>)
@@ -147,8 +159,8 @@ constexpr auto find_fault() {
     return FoundFault<Owner, T, TreeFault::fx_key>{};
   else if constexpr (!is_map_ok<T>)
     return FoundFault<Owner, T, TreeFault::map_key>{};
-  else if constexpr (k == TreeKind::aggregate)
-    return find_fault_of_aggregate<T>(Open{});
+  else if constexpr (k == TreeKind::aggregate || k == TreeKind::adapted)
+    return find_fault_of_struct<T>(Open{});
   else if constexpr (k == TreeKind::tuple || k == TreeKind::sequence || k == TreeKind::map || k == TreeKind::optional)
     return find_fault_in<Owner, Open>(decltype(elements_of(static_cast<const T*>(nullptr))){});
   else
@@ -163,7 +175,7 @@ constexpr void report_fault(FoundFault<Owner, T, fault>) {
       fault != TreeFault::arithmetic,
       "fx: a floating-point or integer member of a pytree must be fx::Array (traced), a template parameter, or "
       "fx::Static<T> (part of the key)");
-  static_assert(fault != TreeFault::base, "fx: a pytree aggregate may not have base classes; make the base a member");
+  static_assert(fault != TreeFault::base, "fx: a pytree aggregate may not have base classes; make the base a member, or see fx/hana.hpp");
   static_assert(fault != TreeFault::c_array, "fx: C-array members are not supported in pytrees; use std::array");
   static_assert(fault != TreeFault::fields,
                 "fx: a pytree aggregate may have at most 32 members; group some in a struct");
@@ -175,7 +187,7 @@ constexpr void report_fault(FoundFault<Owner, T, fault>) {
   static_assert(fault != TreeFault::type,
                 "fx: no part of a pytree: use fx::Array, fx::Key, std::tuple, pair, array, vector, optional or map of "
                 "them, a struct without constructors, private, const or reference members, an enum, std::string or "
-                "fx::Static<T>");
+                "fx::Static<T>; fx/hana.hpp takes classes that list their members");
 }
 
 }  // namespace detail

@@ -125,6 +125,8 @@ constexpr void walk_tree(T& t, V& v) {
     walk_optional(t, v);
   else if constexpr (k == TreeKind::aggregate)
     walk_aggregate(t, v);
+  else if constexpr (k == TreeKind::adapted)
+    TreeAdapter<U>::walk(t, v);
   else if constexpr (k == TreeKind::empty) {
     if constexpr (V::names) {
       const TreeGroup g{'{', '}', 0, false, true, type_name<U>()};

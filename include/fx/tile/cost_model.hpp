@@ -33,6 +33,7 @@ FX_INLINE bool can_split(const Kernel& k, int d) {
     case KernelKind::cumulative: return d < int(attrs(*k.op, k.op->eqns[0]).integer(0));
     case KernelKind::sort: return d < int(attrs(*k.op, k.op->eqns[0]).integer(0));
     case KernelKind::index: return false;
+    case KernelKind::dot: return d < k.space.n - 1;  // a chain of additions is one call
     default: return true;
   }
 }
@@ -150,15 +151,26 @@ FX_INLINE Vec<Counts> Program::predicted() const {
 }
 
 namespace detail {
-FX_INLINE double flops(const Graph& g, double scale) {
+// A primitive that does not tell its cost counts one operation for each element it reads or makes.
+FX_INLINE Cost cost_of(const Graph& g, const Eqn& e) {
+  CostCtx c{g, e};
+  try {
+    e.prim->cost(c);
+  } catch (const Error& missing) {
+    if (missing.code != ErrorCode::rule) throw;
+    c.cost = {};
+    c.cost.flops = double(numel(g.type(e.n_in > 0 ? g.in(e)[0] : e.out)));
+  }
+  return c.cost;
+}
+FX_INLINE double flops(const Graph& g) {
   double n = 0;
   for (const Eqn& e : g.eqns) {
-    if (!e.prim->cost) continue;
-    CostCtx c{g, e};
-    if (e.prim->kind == Kind::elementwise || e.prim->kind == Kind::reduce || e.prim->kind == Kind::dot) e.prim->cost(c);
-    n += c.cost.flops + 20 * c.cost.transcendentals;
+    if (e.prim->kind == Kind::index || e.prim->kind == Kind::layout) continue;
+    const Cost c = cost_of(g, e);
+    n += c.flops + 20 * c.transcendentals;  // about what a polynomial and its range reduction take
   }
-  return n * scale;
+  return n;
 }
 }  // namespace detail
 
@@ -171,8 +183,8 @@ FX_INLINE Estimate estimate(const Kernel& k, const Program& p, const Target& t) 
       e.seconds += double(k.space[0]) * one.seconds;
     }
   }
-  if (k.body) e.flops += detail::flops(*k.body, 1);
-  if (k.op) e.flops += detail::flops(*k.op, 1);
+  if (k.body) e.flops += detail::flops(*k.body);
+  if (k.op) e.flops += detail::flops(*k.op);
   const Counts c = predicted(k, p);
   e.bytes = double(c.bytes_in + c.bytes_out);
   if (!k.loop) {

@@ -4,6 +4,9 @@
 #include "program.hpp"
 
 namespace fx::inline v0::tile {
+namespace detail {
+struct DotSpace;
+}
 
 class Lowering {
  public:
@@ -36,6 +39,8 @@ class Lowering {
   void lower_layout(const Eqn& e);
   void lower_reduce(int group, int eqn);
   void lower_dot(const Eqn& e);
+  Access repack(detail::DotSpace& s, int operand, const Access& from, DType d);
+  void add_dot(const Eqn& e, const detail::DotSpace& s, const Access* in);
   void lower_whole(const Eqn& e, KernelKind kind);  // cumulative, sort, index: operands densely stored
   void lower_scan(const Eqn& e);
   void lower_outputs();
@@ -56,5 +61,6 @@ class Lowering {
 
 #if FX_BODIES
 #include "lowering_kernels.hpp"
+#include "lowering_dot.hpp"
 #include "lowering_body.hpp"
 #endif

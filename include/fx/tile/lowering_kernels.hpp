@@ -162,32 +162,6 @@ FX_INLINE void Lowering::lower_layout(const Eqn& e) {
   }
 }
 
-FX_INLINE void Lowering::lower_dot(const Eqn& e) {
-  const Attrs attr = attrs(g_, e);
-  const Dims contract[] = {attr.dims(0), attr.dims(1)}, batch[] = {attr.dims(2), attr.dims(3)};
-  const Dims& out_dims = g_.type(e.out).dims;
-  Dims space = out_dims;
-  for (std::int64_t d : contract[0]) space.push_back(g_.type(g_.in(e)[0]).dims[int(d)]);
-  Access in[2];
-  int row = batch[0].n;  // the space dimension of the operand's first free dimension
-  for (int k = 0; k < 2; ++k) {
-    const int o = g_.in(e)[k];
-    const Access from = a_.literal(o) >= 0 ? dense(o) : access(a_.view(o));
-    in[k] = {from.buffer, from.offset, Dims(space.n, 0)};
-    for (int i = 0; i < batch[k].n; ++i) in[k].stride[i] = from.stride[int(batch[k][i])];
-    for (int i = 0; i < contract[k].n; ++i) in[k].stride[out_dims.n + i] = from.stride[int(contract[k][i])];
-    for (int d = 0; d < g_.type(o).rank(); ++d)
-      if (!contract[k].contains(d) && !batch[k].contains(d)) in[k].stride[row++] = from.stride[d];
-  }
-  Kernel& kernel = add(KernelKind::dot, space);
-  kernel.op = single(e);
-  kernel.in.push_back(in[0]);
-  kernel.in.push_back(in[1]);
-  Access out = dense_access(define(e.out), out_dims);
-  while (out.stride.n < space.n) out.stride.push_back(0);
-  p_.kernels.back().out.push_back(out);
-}
-
 FX_INLINE void Lowering::lower_whole(const Eqn& e, KernelKind kind) {
   Vec<Access> in, out;
   for (int o : g_.in(e)) in.push_back(dense(o));

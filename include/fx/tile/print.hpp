@@ -16,12 +16,15 @@ namespace fx::inline v0::tile {
 // The text of p; lines but the first are indented by `indent` more. Costs are those of `t`, with times if it has rates.
 void put(Str& s, const Program& p, const Target& t, int indent = 0);
 std::string text(const Program& p, const Target& t);
+// The estimated time of each kernel on the TPUs and on this processor, whose rates are measured for it.
+std::string cost_table(const Program& p);
 
 }  // namespace fx::inline v0::tile
 
 #if FX_BODIES
 #include "../print.hpp"
 #include "cost.hpp"
+#include "target.hpp"
 
 namespace fx::inline v0::tile {
 namespace detail {
@@ -151,6 +154,34 @@ FX_INLINE void put(Str& s, const Program& p, const Target& t, int indent) { deta
 FX_INLINE std::string text(const Program& p, const Target& t) {
   Str s;
   put(s, p, t);
+  return std::string(s.view());
+}
+
+FX_INLINE std::string cost_table(const Program& p) {
+  const Target* targets[] = {&tpu_v5e, &tpu_v5p, &tpu_v6e, &measured_host()};
+  Str s("kernel");
+  auto cell = [&](const Str& text, int width) {
+    for (int i = text.size(); i < width; ++i) s += ' ';
+    s += text;
+  };
+  for (const Target* t : targets) cell(Str(t->name), 14);
+  double total[4]{};
+  for (const Kernel& k : p.kernels) {
+    (s += '\n') += name(k.kind);
+    for (int i = 0; i < 4; ++i) {
+      const double seconds = estimate(k, p, *targets[i]).seconds;
+      total[i] += seconds;
+      Str text;
+      detail::put_seconds(text, seconds);
+      cell(text, i == 0 ? 20 - int(name(k.kind).size()) : 14);
+    }
+  }
+  s += "\ntotal";
+  for (int i = 0; i < 4; ++i) {
+    Str text;
+    detail::put_seconds(text, total[i]);
+    cell(text, i == 0 ? 15 : 14);
+  }
   return std::string(s.view());
 }
 

@@ -39,9 +39,41 @@ constexpr auto as_spec(const T& v, Loc loc) {
   else return as_tree(v, loc);
 }
 
+// "argument 1, layers[0].w,": a leaf of a tree in a message. number < 0: there is only one such tree.
 template <class T>
-constexpr void append_leaves(const T& t, Vec<NodeRef>& out, Loc loc) {
-  tree::for_each_leaf(t, [&](const Array& a) { out.push_back(node_ref(a, loc)); });
+void put_leaf(Str& s, std::string_view what, int number, const T& tree, int leaf) {
+  s += what;
+  if (number >= 0) (s += ' ').num(number);
+  const std::string path = tree::paths(tree)[std::size_t(leaf)];
+  if (!path.empty()) ((s += ", ") += path) += ',';
+}
+template <class T>
+[[noreturn]] void fail_empty(std::string_view what, int number, const T& tree, int leaf, Loc loc) {
+  Str s;
+  put_leaf(s, what, number, tree, leaf);
+  s += " is an empty Array: it was moved from, or never given a value";
+  fail(ErrorCode::state, s, loc);
+}
+// f(leaf, its number) for each leaf of a tree. Errors (state): an empty one.
+template <class T, class F>
+constexpr void for_each_full_leaf(std::string_view what, int number, const T& tree, Loc loc, F&& f) {
+  int leaf = 0;
+  tree::for_each_leaf(tree, [&](const Array& a) {
+    if (a.empty()) fail_empty(what, number, tree, leaf, loc);
+    f(a, leaf++);
+  });
+}
+template <class T>
+constexpr void append_leaves(std::string_view what, int number, const T& tree, Vec<NodeRef>& out, Loc loc) {
+  for_each_full_leaf(what, number, tree, loc, [&](const Array& a, int) { out.push_back(node_ref(a, loc)); });
+}
+// The leaves of all arguments, in order.
+template <class... A>
+constexpr Vec<NodeRef> argument_leaves(Loc loc, const A&... args) {
+  Vec<NodeRef> r;
+  int number = 0;
+  (append_leaves("argument", number++, args, r, loc), ...);
+  return r;
 }
 // A copy of `like` with the nodes from `at` on as its leaves.
 template <class T>
@@ -71,7 +103,7 @@ constexpr auto trace_function(Trace& t, F& f, Loc loc, const Type* types, const 
   using Out = tree_t<decltype(std::apply(f, std::move(inner)))>;
   Out out = as_tree(std::apply(f, std::move(inner)), loc);
   Vec<Val> outs;
-  tree::for_each_leaf(out, [&](const Array& a) { outs.push_back(t.use(node_ref(a, loc), loc)); });
+  for_each_full_leaf("the result", -1, out, loc, [&](const Array& a, int) { outs.push_back(t.use(node_ref(a, loc), loc)); });
   Traced<Out> r{t.close(outs), std::move(out)};
   if (t.b.failure.set) fail(t.b.failure.code, t.b.failure.message, t.b.failure.loc);
   return r;
@@ -103,15 +135,18 @@ constexpr void nest(Trace& t, Span<const NodeRef> args) {
 }
 
 template <class T>
-void put_leaf_path(Str& s, const T& arg, int leaf) {
-  const std::string path = tree::paths(arg)[std::size_t(leaf)];
-  if (path.empty()) return;
-  s += ", ";
-  s += path;
-  s += ',';
+[[noreturn]] void fail_integer(std::string_view transform, int number, const T& arg, int leaf, const Type& type, Loc loc) {
+  Str s(transform);
+  s += ": ";
+  put_leaf(s, "argument", number, arg, leaf);
+  s += " is ";
+  put(s, type);
+  s += "; derivatives exist for floating-point values only: convert it, or ";
+  s += transform == "jvp" || transform == "vjp" ? "capture it in the function" : "choose other argnums";
+  fail(ErrorCode::dtype, s, loc);
 }
 
-// Which leaves belong to the arguments with the given numbers; checks that they are floats.
+// Which leaves belong to the arguments with the given numbers. Errors (dtype): they are no floats.
 template <class... A>
 constexpr Vec<char> flag_leaves(std::string_view transform, Span<const int> argnums, Loc loc, const A&... args) {
   Vec<char> wrt;
@@ -121,29 +156,13 @@ constexpr Vec<char> flag_leaves(std::string_view transform, Span<const int> argn
     for (int k : argnums) wanted = wanted || k == number;
     int leaf = 0;
     tree::for_each_leaf(arg, [&](const Array& a) {
-      const int own = leaf++;
       wrt.push_back(wanted);
-      if (!wanted || is_float(a.type(loc).dtype)) return;
-      Str s(transform);
-      s += ": argument ";
-      s.num(number);
-      if (!FX_CONSTANT_EVALUATED()) put_leaf_path(s, arg, own);
-      s += " is ";
-      put(s, a.type(loc));
-      s += "; derivatives exist for floating-point values only: choose other argnums or convert it";
-      fail(ErrorCode::dtype, s, loc);
+      if (wanted && !is_float(a.dtype(loc))) fail_integer(transform, number, arg, leaf, a.type(loc), loc);
+      ++leaf;
     });
     ++number;
   };
   (one(args), ...);
-  for (int k : argnums)
-    if (k < 0 || k >= number) {
-      Str s(transform);
-      s += ": argnums ";
-      s.num(k) += " is not one of the ";
-      s.num(number) += " arguments";
-      fail(ErrorCode::value, s, loc);
-    }
   return wrt;
 }
 // The passes, compiled once: constant evaluation takes the constexpr body, run time these.

@@ -35,22 +35,24 @@ constexpr Dim scan_length(Span<const NodeRef> xs, const ScanOptions& o, Loc wher
 }
 
 // What the body returns as carry must have the structure and types of what it takes.
+template <class C>
+[[noreturn]] void fail_carry(const C& carry, int leaf, const Type& want, const Type& got, Loc where) {
+  Str s("scan: the body takes ");
+  put_leaf(s, "the carry", -1, carry, leaf);
+  s += " as ";
+  put(s, want);
+  s += " and returns it as ";
+  put(s, got);
+  s += "; both must be one type: convert or broadcast inside the body, or start with the other type";
+  fail(want.dtype == got.dtype ? ErrorCode::shape : ErrorCode::dtype, s, where);
+}
 template <class C, class D>
 constexpr void check_carry(const C& in, const D& out, const Graph& g, Loc where) {
   require_same_structure("scan (carry in, carry out)", in, 2, out, where);
   int leaf = 0;
   tree::for_each_leaf(in, [&](const Array& a) {
-    const Type &want = a.type(where), &got = g.type(g.outs[leaf]);
-    if (!(want == got)) {
-      Str s("scan: the body takes the carry");
-      if (!FX_CONSTANT_EVALUATED()) put_leaf_path(s, in, leaf);
-      s += " as ";
-      put(s, want);
-      s += " and returns it as ";
-      put(s, got);
-      s += "; both must be one type: convert or broadcast inside the body, or start with the other type";
-      fail(want.dtype == got.dtype ? ErrorCode::shape : ErrorCode::dtype, s, where);
-    }
+    const Type& got = g.type(g.outs[leaf]);
+    if (!(a.type(where) == got)) fail_carry(in, leaf, a.type(where), got, where);
     ++leaf;
   });
 }
@@ -58,8 +60,8 @@ constexpr void check_carry(const C& in, const D& out, const Graph& g, Loc where)
 template <class F, class C, class X>
 constexpr auto scan_trees(F& f, const C& init, const X& xs, const ScanOptions& o, Loc where) {
   Vec<NodeRef> carry, rows;
-  append_leaves(init, carry, where);
-  append_leaves(xs, rows, where);
+  append_leaves("scan: the carry", -1, init, carry, where);
+  append_leaves("scan: xs", -1, xs, rows, where);
   const Dim length = scan_length(rows, o, where);
   Vec<Type> types;
   for (const NodeRef& n : carry) types.push_back(n->type);

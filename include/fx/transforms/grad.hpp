@@ -5,9 +5,9 @@
 namespace fx::inline v0 {
 
 namespace detail {
-constexpr Graph gradient_graph(const Graph& g, Span<const char> wrt) {
+constexpr Graph gradient_graph(const Graph& g, Span<const char> wrt, Loc where) {
   if (FX_CONSTANT_EVALUATED()) return fx::value_and_grad(g, wrt);
-  return door::value_and_grad(g, wrt);
+  return at_line(where, [&] { return door::value_and_grad(g, wrt); });
 }
 
 constexpr void check_scalar(std::string_view transform, const Type& t, int leaves, Loc loc) {
@@ -36,9 +36,9 @@ struct Grad {
 
   template <class... T>
   constexpr auto call(const T&... args) const {
+    static_assert(((Argnums >= 0 && Argnums < int(sizeof...(T))) && ...), "fx::grad: argnums are numbers of arguments, from 0 on");
     const int argnums[] = {Argnums...};
-    Vec<NodeRef> in;
-    (append_leaves(args, in, where), ...);
+    Vec<NodeRef> in = argument_leaves(where, args...);
     const Vec<char> flags = flag_leaves(name, argnums, where, args...);
     Trace t(where, true);
     nest<F>(t, in);
@@ -48,7 +48,7 @@ struct Grad {
     Vec<char> wrt(flags);
     wrt.resize(g.ins.size(), 0);
     in.append(traced.closed.captured);
-    const Vec<NodeRef> r = call_graph(gradient_graph(g, wrt), in, where);
+    const Vec<NodeRef> r = call_graph(gradient_graph(g, wrt, where), in, where);
     int at = 0;
     auto out = with_leaves(traced.out, r, at);
     auto gradients = pick(r, at, args...);

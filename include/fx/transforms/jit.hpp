@@ -35,7 +35,8 @@ class Lowered {
  public:
   Graph graph;
   std::string text() const { return std::string(fx::text(graph).view()); }
-  Compiled compile() const { return {graph, executable_for(graph)}; }
+  // Errors (unsupported): a symbolic size.
+  Compiled compile(Loc where = Loc::here()) const { return {graph, detail::compiled(graph, where)}; }
 };
 
 namespace detail {
@@ -64,7 +65,7 @@ struct JitEntry : Shared {
 struct JitCache : Shared {
   std::mutex mutex;
   Vec<Ref<JitEntry>> entries;
-  std::int64_t calls = 0, traces = 0, reassigned = 0, donated = 0;
+  std::int64_t calls = 0, hits = 0, traces = 0, reassigned = 0, donated = 0;
 
   Ref<JitEntry> find(const void* signature, std::uint64_t structure, Span<const NodeRef> in, bool& reassigned_capture);
   void enter(Ref<JitEntry> e);
@@ -135,9 +136,8 @@ class JitFunction {
 
   template <class... T>
   auto call(T... args) const {
-    using Out = tree_t<decltype(f_(args...))>;
-    Vec<NodeRef> in;
-    (append_leaves(args, in, where_), ...);
+    using Out = tree_t<decltype(f_(std::declval<T>()...))>;
+    Vec<NodeRef> in = argument_leaves(where_, args...);
     if (current_trace()) return inside(in, args...);
     std::uint64_t structure = 0;
     (tree::structure_hash(args, structure), ...);
@@ -189,7 +189,7 @@ class JitFunction {
     e->captured = std::move(traced.closed.captured);
     for (const NodeRef& n : e->captured) e->older.push_back(n->serial < before);
     for (int v : e->graph.outs) e->out_types.push_back(e->graph.type(v));
-    e->executable = executable_for(e->graph);
+    e->executable = compiled(e->graph, where_);
     tree::for_each_leaf(traced.out, [](Array& a) { a = Array(); });
     e->out = Ref<OutHolder>(new OutLike<Out>(std::move(traced.out)));
     return e;
@@ -207,7 +207,10 @@ FX_INLINE Ref<JitEntry> JitCache::find(const void* signature, std::uint64_t stru
     if (!same) continue;
     for (int i = 0; i < e.captured.size(); ++i)  // held by the cache alone: the variable holds another Array now
       reassigned_capture = reassigned_capture || (e.older[i] && e.captured[i].get()->use_count() == 1);
-    if (!reassigned_capture) return entries[k];
+    if (!reassigned_capture) {
+      ++hits;
+      return entries[k];
+    }
     ++reassigned;
     entries[k] = entries.back();
     entries.pop_back();
@@ -227,7 +230,7 @@ FX_INLINE std::string JitCache::explain(std::string_view name) {
   s += ": ";
   s.num(calls) += " calls, ";
   s.num(traces) += " traces, ";
-  s.num(calls - traces) += " hits, ";
+  s.num(hits) += " hits, ";
   s.num(donated) += " buffers donated, ";
   s.num(reassigned) += " retraces because a captured Array was reassigned";
   for (const Ref<JitEntry>& e : entries) {

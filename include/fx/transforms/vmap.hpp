@@ -36,7 +36,7 @@ struct VmapOptions {
 
 namespace detail {
 // g with mapped inputs and outputs: axis k of input i, or -1; likewise for outputs.
-constexpr Graph batched_graph(const Graph& g, Span<const int> in_axes, Dim size, Span<const int> out_axes) {
+constexpr Graph batched_graph(const Graph& g, Span<const int> in_axes, Dim size, Span<const int> out_axes, Loc where) {
   Builder b(true);
   Vec<Val> ins;
   Vec<char> mapped, out_mapped;
@@ -55,24 +55,23 @@ constexpr Graph batched_graph(const Graph& g, Span<const int> in_axes, Dim size,
     if (!wanted[j] && out_mapped[j]) {
       Str s("vmap: result ");
       s.num(j) += " depends on the mapped axis, and its out axis is fx::none; reduce it, or give it an axis";
-      b.fail(ErrorCode::value, s);
-      if (FX_CONSTANT_EVALUATED()) fx::fail(ErrorCode::value, s);
+      fail(ErrorCode::value, s, where);
     }
     if (wanted[j]) outs[j] = move_dim(outs[j], 0, out_axes[j]);
   }
   return b.finish(outs);
 }
 namespace door {
-Graph batched_graph(const Graph& g, Span<const int> in_axes, Dim size, Span<const int> out_axes);
+Graph batched_graph(const Graph& g, Span<const int> in_axes, Dim size, Span<const int> out_axes, Loc where);
 #if FX_BODIES
-FX_INLINE Graph batched_graph(const Graph& g, Span<const int> in_axes, Dim size, Span<const int> out_axes) {
-  return detail::batched_graph(g, in_axes, size, out_axes);
+FX_INLINE Graph batched_graph(const Graph& g, Span<const int> in_axes, Dim size, Span<const int> out_axes, Loc where) {
+  return at_line(where, [&] { return detail::batched_graph(g, in_axes, size, out_axes, where); });
 }
 #endif
 }  // namespace door
-constexpr Graph vmap_graph(const Graph& g, Span<const int> in_axes, Dim size, Span<const int> out_axes) {
-  if (FX_CONSTANT_EVALUATED()) return batched_graph(g, in_axes, size, out_axes);
-  return door::batched_graph(g, in_axes, size, out_axes);
+constexpr Graph vmap_graph(const Graph& g, Span<const int> in_axes, Dim size, Span<const int> out_axes, Loc where) {
+  if (FX_CONSTANT_EVALUATED()) return batched_graph(g, in_axes, size, out_axes, where);
+  return door::batched_graph(g, in_axes, size, out_axes, where);
 }
 
 // The axis of each leaf of one tree, with negative axes counted from the end; -1: not mapped.
@@ -136,8 +135,7 @@ struct Vmap {
       s.num(int(sizeof...(T))) += " arguments";
       fail(ErrorCode::tree, s, where);
     }
-    Vec<NodeRef> in;
-    (append_leaves(args, in, where), ...);
+    Vec<NodeRef> in = argument_leaves(where, args...);
     Vec<int> axes;
     int number = 0;
     const AxisSpec front(0);
@@ -152,7 +150,7 @@ struct Vmap {
     Vec<int> out_axes;
     result_axes(traced.out, out_axes);
     in.append(traced.closed.captured);
-    const Vec<NodeRef> r = call_graph(vmap_graph(g, axes, size, out_axes), in, where);
+    const Vec<NodeRef> r = call_graph(vmap_graph(g, axes, size, out_axes, where), in, where);
     int at = 0;
     return with_leaves(traced.out, r, at);
   }

@@ -1,0 +1,142 @@
+// kernels/dot_body.hpp -- the matrix product by blocks: what is packed, in which order blocks are taken.
+//
+// For each block of k: a block of a's rows is packed in panels as high as a tile, then each strip of b, as wide as a tile, is
+// packed into the first-level cache and meets all panels. Small operands are read where they lie. Results wait in c between
+// blocks of k, so that their chains go on where they stopped.
+#pragma once
+#include "copy.hpp"
+#include "dot.hpp"
+#include "dot_loops.hpp"
+
+#if FX_BODIES
+namespace fx::inline v0::tiled {
+namespace kernels {
+
+struct DotBlocks {
+  DotLoops loops;
+  std::int64_t size, depth, rows;  // bytes of an element; a block's extent in k and in m
+  std::int64_t panels_at, tile_at, bytes;  // workspace: the strip of b, a's panels, a tile of c
+
+  DotBlocks(DType d, std::int64_t m, std::int64_t k) : loops(dot_loops(d, level())), size(size_of(d)) {
+    constexpr std::int64_t second_cache = 320 * 1024;  // of which a's panels take this much
+    depth = k < loops.depth ? k : loops.depth;
+    const std::int64_t fit = second_cache / (loops.depth * size) / loops.rows * loops.rows;
+    const std::int64_t all = (m + loops.rows - 1) / loops.rows * loops.rows;
+    rows = all < fit ? all : fit;
+    panels_at = align(depth * loops.cols * size);
+    tile_at = panels_at + align(rows * depth * size);
+    bytes = tile_at + align(loops.rows * loops.cols * size);
+  }
+  static std::int64_t align(std::int64_t n) { return (n + 63) / 64 * 64; }
+};
+
+// One product under way.
+struct DotRun {
+  const DotBlocks& by;
+  const DotShape& s;
+  const char *a, *b;
+  char *c, *work;
+  bool a_in_place, b_in_place;  // small enough to be read where it lies
+
+  const char* a_at(std::int64_t i, std::int64_t p) const { return a + (i * s.a_row + p * s.a_col) * by.size; }
+  const char* b_at(std::int64_t p, std::int64_t j) const { return b + (p * s.b_row + j * s.b_col) * by.size; }
+  char* c_at(std::int64_t i, std::int64_t j) const { return c + (i * s.c_row + j) * by.size; }
+  char* panel(std::int64_t i, std::int64_t depth) const { return work + by.panels_at + i * depth * by.size; }
+
+  // `count` lines of a or b, `step` elements apart, across `depth` elements, `along` apart: the lines beside each other, up to
+  // `width` of them, zero where there is none.
+  void pack(char* to, const char* from, std::int64_t step, std::int64_t along, std::int64_t count, std::int64_t width,
+            std::int64_t depth) const {
+    if (count < width) fill(to, 0, width * depth, int(by.size));
+    const std::int64_t sizes[] = {depth, count}, out[] = {width, 1}, in[] = {along, step};
+    copy_box(to, out, from, in, sizes, 2, int(by.size));
+  }
+  void pack_panels(std::int64_t i0, std::int64_t rows, std::int64_t p, std::int64_t depth) const {
+    for (std::int64_t i = 0; i < rows; i += by.loops.rows) {
+      const std::int64_t here = rows - i < by.loops.rows ? rows - i : by.loops.rows;
+      if (a_in_place && here == by.loops.rows) continue;
+      pack(panel(i, depth), a_at(i0 + i, p), s.a_row, s.a_col, here, by.loops.rows, depth);
+    }
+  }
+
+  // A strip of b against all panels of a block.
+  void strip(std::int64_t i0, std::int64_t rows, std::int64_t p, std::int64_t depth, std::int64_t j) const {
+    const std::int64_t mr = by.loops.rows, nr = by.loops.cols, cols = s.n - j < nr ? s.n - j : nr;
+    const bool in_place = b_in_place && cols == nr;
+    const char* x = in_place ? b_at(p, j) : work;
+    const std::int64_t x_row = in_place ? s.b_row : nr;
+    if (!in_place) pack(work, b_at(p, j), s.b_col, s.b_row, cols, nr, depth);
+    for (std::int64_t i = 0; i < rows; i += mr) {
+      const std::int64_t here = rows - i < mr ? rows - i : mr;
+      const bool direct = a_in_place && here == mr;
+      const char* y = direct ? a_at(i0 + i, p) : panel(i, depth);
+      const std::int64_t y_row = direct ? s.a_row : 1, y_col = direct ? s.a_col : mr;
+      if (here == mr && cols == nr) by.loops.tile(y, y_row, y_col, x, x_row, c_at(i0 + i, j), s.c_row, depth, p == 0);
+      else edge(y, y_row, y_col, x, x_row, c_at(i0 + i, j), here, cols, depth, p == 0);
+    }
+  }
+  // A tile that c holds in part.
+  void edge(const char* y, std::int64_t y_row, std::int64_t y_col, const char* x, std::int64_t x_row, char* to,
+            std::int64_t rows, std::int64_t cols, std::int64_t depth, bool first) const {
+    char* tile = work + by.tile_at;
+    const std::int64_t sizes[] = {rows, cols}, ours[] = {by.loops.cols, 1}, theirs[] = {s.c_row, 1};
+    if (!first) copy_box(tile, ours, to, theirs, sizes, 2, int(by.size));
+    by.loops.tile(y, y_row, y_col, x, x_row, tile, by.loops.cols, depth, first);
+    copy_box(to, theirs, tile, ours, sizes, 2, int(by.size));
+  }
+
+  void run() const {
+    for (std::int64_t p = 0; p < s.k; p += by.depth) {
+      const std::int64_t depth = s.k - p < by.depth ? s.k - p : by.depth;
+      for (std::int64_t i = 0; i < s.m; i += by.rows) {
+        const std::int64_t rows = s.m - i < by.rows ? s.m - i : by.rows;
+        pack_panels(i, rows, p, depth);
+        for (std::int64_t j = 0; j < s.n; j += by.loops.cols) strip(i, rows, p, depth, j);
+      }
+    }
+  }
+};
+
+FX_INLINE void clear_rows(const DotShape& s, char* c, int size) {
+  for (std::int64_t i = 0; i < s.m; ++i) fill(c + i * s.c_row * size, 0, s.n, size);
+}
+
+// Products with few rows or columns, which packing would only slow down. False: not such a product.
+FX_INLINE bool skinny_dot(const DotLoops& l, const DotShape& s, const char* a, const char* b, char* c, int size) {
+  if (s.m <= 4 && s.b_col == 1) {
+    clear_rows(s, c, size);
+    l.few_rows(a, s.a_row, s.a_col, b, s.b_row, c, s.c_row, s.m, s.n, s.k);
+  } else if (s.n == 1 && s.a_row == 1 && s.c_row == 1) {  // the transposed product has one row
+    fill(c, 0, s.m, size);
+    l.few_rows(b, 0, s.b_row, a, s.a_col, c, 0, 1, s.m, s.k);
+  } else if (s.n == 1) {
+    l.column(a, s.a_row, s.a_col, b, s.b_row, c, s.c_row, s.m, s.k);
+  } else if (s.m == 1) {
+    l.column(b, s.b_col, s.b_row, a, s.a_col, c, 1, s.n, s.k);
+  } else {
+    return false;
+  }
+  return true;
+}
+}  // namespace kernels
+
+FX_INLINE std::int64_t dot_workspace(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k) {
+  (void)n;
+  return kernels::DotBlocks(dtype, m, k).bytes;
+}
+
+FX_INLINE void dot(DType dtype, const DotShape& s, const void* a_, const void* b_, void* c_, void* workspace) {
+  const char *a = static_cast<const char*>(a_), *b = static_cast<const char*>(b_);
+  char* c = static_cast<char*>(c_);
+  if (s.m == 0 || s.n == 0) return;
+  if (s.k == 0) return kernels::clear_rows(s, c, size_of(dtype));
+  const kernels::DotBlocks by(dtype, s.m, s.k);
+  if (kernels::skinny_dot(by.loops, s, a, b, c, size_of(dtype))) return;
+  constexpr std::int64_t small = 64 * 1024;  // bytes
+  const bool a_in_place = s.m * s.k * by.size <= small;
+  const bool b_in_place = s.b_col == 1 && s.n * s.k * by.size <= small;
+  kernels::DotRun{by, s, a, b, c, static_cast<char*>(workspace), a_in_place, b_in_place}.run();
+}
+
+}  // namespace fx::inline v0::tiled
+#endif
