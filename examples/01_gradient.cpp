@@ -1,4 +1,5 @@
 // 01_gradient.cpp -- a function, its gradient, the gradient of that, and what fx sees of each.
+#include <cmath>
 #include <cstdio>
 #include <fx/fx.hpp>
 using fx::Array;

@@ -1,4 +1,5 @@
 // 02_vmap.cpp -- written for one point, run for a batch; the gradient of each point at once.
+#include <cmath>
 #include <cstdio>
 #include <fx/fx.hpp>
 using fx::Array;

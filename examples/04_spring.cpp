@@ -1,4 +1,5 @@
 // 04_spring.cpp -- a simulator: a damped spring stepped by scan, and the gradient of where it ends through all steps.
+#include <cmath>
 #include <cstdio>
 #include <fx/fx.hpp>
 using fx::Array;

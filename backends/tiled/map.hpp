@@ -18,6 +18,7 @@ class MapStep : public Step {
   bool has_row_ = false, has_col_ = false;
   Dims dense_;           // strides of the space
   int block_ = 1;        // elements of a call
+  int width_ = VectorProgram::max_block;  // and the most columns
 
   struct Run;
 };
@@ -43,6 +44,9 @@ FX_INLINE MapStep::MapStep(const tile::Kernel& kernel) : Step(kernel), dense_(st
     for (int i = longest; i + 1 < outer_.size(); ++i) outer_[i] = outer_[i + 1];
     outer_.pop_back();
   }
+  // What lies transposed is read by square tiles: each line of the cache that it touches serves them whole.
+  for (const tile::Access& a : k.in)
+    if (has_row_ && has_col_ && col_.stride(a) != 0 && col_.stride(a) != 1) width_ = 32;
   std::int64_t n = 1;
   for (int d = 0; d < k.space.n; ++d) n = n < VectorProgram::max_block ? n * k.block[d] : n;
   block_ = int(n < VectorProgram::max_block ? n : VectorProgram::max_block);
@@ -85,7 +89,7 @@ struct MapStep::Run {
 
   void block(const Block& b) const {
     const std::int64_t rows = s.has_row_ ? s.row_.extent(b) : 1, cols = s.has_col_ ? s.col_.extent(b) : 1;
-    const std::int64_t width = cols < s.block_ ? cols : s.block_, height = s.block_ / width < rows ? s.block_ / width : rows;
+    const std::int64_t most = s.width_ < s.block_ ? s.width_ : s.block_, width = cols < most ? cols : most, height = s.block_ / width < rows ? s.block_ / width : rows;
     Odometer o;
     for (const Loop& l : s.outer_) o.add(l.extent(b));
     do

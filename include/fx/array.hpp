@@ -234,7 +234,16 @@ constexpr Array::operator bool() const {
 }
 
 // An Array of which only the type is known: for make_jaxpr, eval_shape and lower.
-constexpr Array spec(const Type& t, Loc loc = Loc::here()) { return Array(detail::make_node(detail::Node::spec, t, loc)); }
+// Errors (shape): a negative size.
+constexpr Array spec(const Type& t, Loc loc = Loc::here()) {
+  for (int i = 0; i < t.rank(); ++i) {
+    if (!t.dims.dim(i).is_negative()) continue;
+    Str s("size ");
+    (s.num(t.dims[i]) += " of axis ").num(i) += " of a spec is negative";
+    fail(ErrorCode::shape, s, loc);
+  }
+  return Array(detail::make_node(detail::Node::spec, t, loc));
+}
 
 namespace detail {
 constexpr std::uint64_t first_element(const Node& n, Loc loc) {

@@ -158,12 +158,38 @@ constexpr bool Builder::fold(const Prim& p, Span<const Val> in, const Params& pa
   return true;
 }
 
+// A literal that was broadcast is a literal again where an elementwise equation reads it. True: all operands were such.
+constexpr bool Builder::fold_spread(const Prim& p, Vec<Val>& in, const Params& params, Val& out) {
+  if (p.kind != Kind::elementwise) return false;
+  Vec<Val> plain(in);
+  int spread = -1;
+  bool shaped = false;
+  for (Val& v : plain) {
+    const Var& d = g.vars[v.id];
+    if (d.kind == Var::result && g.eqns[d.at].prim->name == "broadcast_in_dim" && g.is_literal(g.operands[g.eqns[d.at].in])) {
+      spread = d.at;
+      v.id = g.operands[g.eqns[d.at].in];
+    } else {
+      shaped = shaped || !g.is_literal(v.id);
+    }
+  }
+  if (spread < 0) return false;
+  if (shaped) {
+    in = std::move(plain);
+    return false;
+  }
+  Val value;
+  if (!fold(p, plain, params, value)) return false;
+  const Val operands[] = {value};
+  out = bind_here(*g.eqns[spread].prim, operands, params_of(g, g.eqns[spread]));
+  return true;
+}
+
 constexpr Val Builder::bind_here(const Prim& p, Span<const Val> in, const Params& params) {
   Vec<Val> own;
   own.reserve(in.size());
   for (const Val& v : in) own.push_back({this, use(v)});
-  Val folded;
-  if (simplify && fold(p, own, params, folded)) return folded;
+  if (Val folded; simplify && (fold(p, own, params, folded) || fold_spread(p, own, params, folded))) return folded;
 
   Eqn e;
   e.prim = &p;

@@ -242,6 +242,7 @@ struct Builder {
   constexpr unsigned hash_eqn(const Eqn& e) const;
   constexpr int merge(const Eqn& e);  // an equal earlier equation, or -1 after entering e
   constexpr bool fold(const Prim& p, Span<const Val> in, const Params& params, Val& out);
+  constexpr bool fold_spread(const Prim& p, Vec<Val>& in, const Params& params, Val& out);
 };
 
 constexpr Builder* deeper(Builder* a, Builder* b) { return !a ? b : !b ? a : a->depth >= b->depth ? a : b; }

@@ -79,8 +79,8 @@ struct Dims {
   int n = 0;
   std::int64_t d[max_rank]{};
   constexpr Dims() = default;
-  constexpr Dims(std::initializer_list<Dim> l) {
-    for (Dim v : l) push_back(v.v);
+  constexpr Dims(std::initializer_list<Dim> l, Loc where = Loc::here()) {
+    for (Dim v : l) push_back(v.v, where);
   }
   constexpr explicit Dims(Span<const std::int64_t> s) {
     for (std::int64_t v : s) push_back(v);
@@ -97,8 +97,8 @@ struct Dims {
   constexpr std::int64_t& operator[](int i) { return d[i]; }
   constexpr const std::int64_t& operator[](int i) const { return d[i]; }
   constexpr Dim dim(int i) const { return Dim(d[i]); }
-  constexpr void push_back(Dim v) {
-    if (n == max_rank) fail(ErrorCode::shape, "an Array has at most 8 dimensions; merge some with reshape");
+  constexpr void push_back(Dim v, Loc where = {}) {
+    if (n == max_rank) fail(ErrorCode::shape, "an Array has at most 8 dimensions; merge some with reshape", where);
     d[n++] = v.v;
   }
   constexpr void insert(int at, Dim v) {

@@ -63,10 +63,8 @@ TEST_CASE("memory: no alias where an input is read elsewhere, or later") {
 
 TEST_CASE("memory: an input that is dead before the output is written may hold it") {
   Builder b;
-  Val h = b.input({f32, {16}}), w = b.input({f32, {16, 16}});
-  DotDims d;
-  d.lhs_contract = {0}, d.rhs_contract = {0};
-  const Graph g = b.finish(Vec<Val>{tanh(dot_general(h, w, d))});
+  Val h = b.input({f32, {16}});
+  const Graph g = b.finish(Vec<Val>{exp(broadcast_to(reduce_sum(h, {0}), {16}))});
   CHECK(compile(g)->may_alias(0) == 0);
   check_aliased(g);
 }

@@ -46,6 +46,8 @@ inline Table layout() {
   t.push_back(pad_row("of nothing", "02", {3, 3}, {1, 0}, {2, 1}, {2, 0}));
   t.push_back(pad_row("rank 0", "", {}, {}, {}, {}));
   t.push_back(pad_row("none", "2", {2}, {0}, {0}, {0}));
+  t.push_back(pad_row("other elements of the same type", "23", {2, 3}, {0, -1}, {-1, 1}, {1, 0}));
+  t.push_back(pad_row("gaps that are cut off", "1", {1}, {0}, {0}, {3}));
 
   auto joined = [&](std::string note, std::vector<Operand> parts, Dims result, int dim) {
     t.push_back(shaped_row(prim<fx::Concatenate>, std::move(note), any_dtype, std::move(parts), {{result}}, Params().integer(dim)));

@@ -1,5 +1,6 @@
 // reference/indexing.cpp -- gather, scatter, scatter_add, dynamic_slice, dynamic_update_slice.
 #include <cmath>
+#include <map>
 
 #include "reference/reference.hpp"
 
@@ -23,16 +24,24 @@ Numbers numbers(const fx::Attrs& a) {
   return {a.dims(0), a.dims(1), a.dims(2), a.dims(3), a.dims(4), a.dims(5), a.flag(6)};
 }
 
-// For each position of the result (or updates): f(that position, the operand's, whether the window lies inside, whether
-// the indices are known).
+// For each position of the result (or updates), in row-major order of the indices: f(that position, the operand's,
+// whether the window lies inside, whether the indices are known).
 template <class F>
 void each_position(const Call& c, const fx::Dims& result, F&& f) {
   const Numbers n = numbers(c.attrs());
   const fx::Dims &x = c[0].type.dims, &rows = c[1].type.dims;
+  std::multimap<Index, std::int64_t> order;  // the dimensions of `rows` but the last -> positions
   for (std::int64_t i = 0; i < fx::numel(result); ++i) {
     const Index at = unravel(i, result);
-    Index row, offset, start(x.n), place(x.n);
-    for (int k = 0; k < result.n; ++k) (n.window_dims.contains(k) ? offset : row).push_back(at[k]);
+    Index row;
+    for (int k = 0; k < result.n; ++k)
+      if (!n.window_dims.contains(k)) row.push_back(at[k]);
+    order.emplace(row, i);
+  }
+  for (const auto& [row, i] : order) {
+    const Index at = unravel(i, result);
+    Index offset, start(x.n), place(x.n);
+    for (std::int64_t k : n.window_dims) offset.push_back(at[k]);
     bool inside = true, known = true;
     for (int j = 0; j < n.index_map.n; ++j) {
       Index full = row;
@@ -64,7 +73,7 @@ Values gather(const Call& c) {
   return {out};
 }
 
-// Updates in row-major order of the indices. (Row-major order of the updates is the same: positions of one window differ.)
+// The last update of a place stays.
 template <class F>
 Values scattered(const Call& c, F&& combine) {
   Value out = c[0];

@@ -4,19 +4,45 @@
 // packed into the first-level cache and meets all panels. Small operands are read where they lie. Results wait in c between
 // blocks of k, so that their chains go on where they stopped.
 #pragma once
+#include <cstring>
+
 #include "copy.hpp"
 #include "dot.hpp"
 #include "dot_loops.hpp"
+#include "vector_ops.hpp"
 
 #if FX_BODIES
 namespace fx::inline v0::tiled {
 namespace kernels {
+
+// `count` lines, `step` elements apart, of `depth` elements, `along` apart: laid beside each other, and zeros up to `width`.
+template <class U>
+void pack_lines(char* to_, const char* from_, std::int64_t step, std::int64_t along, std::int64_t count, std::int64_t width,
+                std::int64_t depth) {
+  using T = alias_of<U>;
+  T* to = reinterpret_cast<T*>(to_);
+  const T* from = reinterpret_cast<const T*>(from_);
+  if (count < width) std::memset(to_, 0, std::size_t(width * depth) * sizeof(T));
+  if (step == 1) {
+    for (std::int64_t p = 0; p < depth; ++p, to += width, from += along) std::memcpy(to, from, std::size_t(count) * sizeof(T));
+    return;
+  }
+  constexpr std::int64_t some = 16;  // elements of a line at a time: the lines' pieces fit the first-level cache
+  for (std::int64_t p = 0; p < depth; p += some, to += some * width, from += some * along) {
+    const std::int64_t here = depth - p < some ? depth - p : some;
+    for (std::int64_t l = 0; l < count; ++l) {
+      FX_AS_WRITTEN
+      for (std::int64_t q = 0; q < here; ++q) to[q * width + l] = from[l * step + q * along];
+    }
+  }
+}
 
 struct DotBlocks {
   DotLoops loops;
   std::int64_t size, depth, rows;  // bytes of an element; a block's extent in k and in m
   std::int64_t panels_at, tile_at, bytes;  // workspace: the strip of b, a's panels, a tile of c
 
+  // For products of at most m rows and k terms.
   DotBlocks(DType d, std::int64_t m, std::int64_t k) : loops(dot_loops(d, level())), size(size_of(d)) {
     constexpr std::int64_t second_cache = 320 * 1024;  // of which a's panels take this much
     depth = k < loops.depth ? k : loops.depth;
@@ -28,6 +54,15 @@ struct DotBlocks {
     bytes = tile_at + align(loops.rows * loops.cols * size);
   }
   static std::int64_t align(std::int64_t n) { return (n + 63) / 64 * 64; }
+  void pack(char* to, const char* from, std::int64_t step, std::int64_t along, std::int64_t count, std::int64_t width,
+            std::int64_t deep) const {
+    if (size == 4) pack_lines<std::uint32_t>(to, from, step, along, count, width, deep);
+    else pack_lines<std::uint64_t>(to, from, step, along, count, width, deep);
+  }
+  void copy(char* to, std::int64_t to_row, const char* from, std::int64_t from_row, std::int64_t m, std::int64_t n) const {
+    for (std::int64_t i = 0; i < m; ++i)
+      std::memcpy(to + i * to_row * size, from + i * from_row * size, std::size_t(n * size));
+  }
 };
 
 // One product under way.
@@ -43,46 +78,39 @@ struct DotRun {
   char* c_at(std::int64_t i, std::int64_t j) const { return c + (i * s.c_row + j) * by.size; }
   char* panel(std::int64_t i, std::int64_t depth) const { return work + by.panels_at + i * depth * by.size; }
 
-  // `count` lines of a or b, `step` elements apart, across `depth` elements, `along` apart: the lines beside each other, up to
-  // `width` of them, zero where there is none.
-  void pack(char* to, const char* from, std::int64_t step, std::int64_t along, std::int64_t count, std::int64_t width,
-            std::int64_t depth) const {
-    if (count < width) fill(to, 0, width * depth, int(by.size));
-    const std::int64_t sizes[] = {depth, count}, out[] = {width, 1}, in[] = {along, step};
-    copy_box(to, out, from, in, sizes, 2, int(by.size));
-  }
-  void pack_panels(std::int64_t i0, std::int64_t rows, std::int64_t p, std::int64_t depth) const {
-    for (std::int64_t i = 0; i < rows; i += by.loops.rows) {
-      const std::int64_t here = rows - i < by.loops.rows ? rows - i : by.loops.rows;
-      if (a_in_place && here == by.loops.rows) continue;
-      pack(panel(i, depth), a_at(i0 + i, p), s.a_row, s.a_col, here, by.loops.rows, depth);
-    }
-  }
-
-  // A strip of b against all panels of a block.
-  void strip(std::int64_t i0, std::int64_t rows, std::int64_t p, std::int64_t depth, std::int64_t j) const {
-    const std::int64_t mr = by.loops.rows, nr = by.loops.cols, cols = s.n - j < nr ? s.n - j : nr;
+  // A strip of b against all panels of a block. Gives its width.
+  std::int64_t strip(std::int64_t i0, std::int64_t rows, std::int64_t p, std::int64_t depth, std::int64_t j) const {
+    const DotLoops& l = by.loops;
+    const bool narrow = s.n - j < l.cols;
+    const TileLoop tile = narrow ? l.narrow_tile : l.tile;
+    const std::int64_t mr = l.rows, nr = narrow ? l.narrow_cols : l.cols, cols = s.n - j < nr ? s.n - j : nr;
     const bool in_place = b_in_place && cols == nr;
     const char* x = in_place ? b_at(p, j) : work;
     const std::int64_t x_row = in_place ? s.b_row : nr;
-    if (!in_place) pack(work, b_at(p, j), s.b_col, s.b_row, cols, nr, depth);
+    if (!in_place) by.pack(work, b_at(p, j), s.b_col, s.b_row, cols, nr, depth);
     for (std::int64_t i = 0; i < rows; i += mr) {
       const std::int64_t here = rows - i < mr ? rows - i : mr;
       const bool direct = a_in_place && here == mr;
       const char* y = direct ? a_at(i0 + i, p) : panel(i, depth);
       const std::int64_t y_row = direct ? s.a_row : 1, y_col = direct ? s.a_col : mr;
-      if (here == mr && cols == nr) by.loops.tile(y, y_row, y_col, x, x_row, c_at(i0 + i, j), s.c_row, depth, p == 0);
-      else edge(y, y_row, y_col, x, x_row, c_at(i0 + i, j), here, cols, depth, p == 0);
+      char* to = c_at(i0 + i, j);
+      if (here == mr && cols == nr) {
+        tile(y, y_row, y_col, x, x_row, to, s.c_row, depth, p == 0);
+      } else {  // c holds a part of the tile
+        char* t = work + by.tile_at;
+        if (p > 0) by.copy(t, nr, to, s.c_row, here, cols);
+        tile(y, y_row, y_col, x, x_row, t, nr, depth, p == 0);
+        by.copy(to, s.c_row, t, nr, here, cols);
+      }
     }
+    return nr;
   }
-  // A tile that c holds in part.
-  void edge(const char* y, std::int64_t y_row, std::int64_t y_col, const char* x, std::int64_t x_row, char* to,
-            std::int64_t rows, std::int64_t cols, std::int64_t depth, bool first) const {
-    char* tile = work + by.tile_at;
-    const std::int64_t sizes[] = {rows, cols}, ours[] = {by.loops.cols, 1}, theirs[] = {s.c_row, 1};
-    if (!first) copy_box(tile, ours, to, theirs, sizes, 2, int(by.size));
-    by.loops.tile(y, y_row, y_col, x, x_row, tile, by.loops.cols, depth, first);
-    copy_box(to, theirs, tile, ours, sizes, 2, int(by.size));
+  void pack_panels(std::int64_t i0, std::int64_t rows, std::int64_t p, std::int64_t depth) const {
+    for (std::int64_t i = 0; i < rows; i += by.loops.rows) {
+      const std::int64_t here = rows - i < by.loops.rows ? rows - i : by.loops.rows;
+      if (a_in_place && here == by.loops.rows) continue;
+      by.pack(panel(i, depth), a_at(i0 + i, p), s.a_row, s.a_col, here, by.loops.rows, depth);
+    }
   }
 
   void run() const {
@@ -91,7 +119,7 @@ struct DotRun {
       for (std::int64_t i = 0; i < s.m; i += by.rows) {
         const std::int64_t rows = s.m - i < by.rows ? s.m - i : by.rows;
         pack_panels(i, rows, p, depth);
-        for (std::int64_t j = 0; j < s.n; j += by.loops.cols) strip(i, rows, p, depth, j);
+        for (std::int64_t j = 0; j < s.n;) j += strip(i, rows, p, depth, j);
       }
     }
   }
@@ -132,9 +160,10 @@ FX_INLINE void dot(DType dtype, const DotShape& s, const void* a_, const void* b
   if (s.k == 0) return kernels::clear_rows(s, c, size_of(dtype));
   const kernels::DotBlocks by(dtype, s.m, s.k);
   if (kernels::skinny_dot(by.loops, s, a, b, c, size_of(dtype))) return;
+  // Packing pays when what is packed is used several times, and does not lie in the cache as it is.
   constexpr std::int64_t small = 64 * 1024;  // bytes
-  const bool a_in_place = s.m * s.k * by.size <= small;
-  const bool b_in_place = s.b_col == 1 && s.n * s.k * by.size <= small;
+  const bool a_in_place = s.n <= 2 * by.loops.narrow_cols || s.m * s.k * by.size <= small;
+  const bool b_in_place = s.b_col == 1 && (s.m <= 3 * by.loops.rows || s.n * s.k * by.size <= small);
   kernels::DotRun{by, s, a, b, c, static_cast<char*>(workspace), a_in_place, b_in_place}.run();
 }
 

@@ -122,16 +122,19 @@ FX_LOOP void column_loop(const void* a_, std::int64_t a_row, std::int64_t a_col,
   for (; m > 0; --m, a += a_row, c += c_row) column_piece<T, 1>(a, a_row, a_col, b, b_row, c, c_row, k);
 }
 
+using TileLoop = void (*)(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row, void* c,
+                          std::int64_t c_row, std::int64_t k, bool first);
 // The loops of one dtype and level, and the sizes they work in.
 struct DotLoops {
   int rows = 0, cols = 0;    // of a tile
   std::int64_t depth = 0;    // of a strip of b that stays in the first-level cache
-  void (*tile)(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row, void* c,
-               std::int64_t c_row, std::int64_t k, bool first) = nullptr;
+  TileLoop tile = nullptr;
   void (*few_rows)(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row, void* c,
                    std::int64_t c_row, std::int64_t m, std::int64_t n, std::int64_t k) = nullptr;
   void (*column)(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row, void* c,
                  std::int64_t c_row, std::int64_t m, std::int64_t k) = nullptr;
+  int narrow_cols = 0;       // a tile of as many rows for what is left of the columns
+  TileLoop narrow_tile = nullptr;
 };
 
 #define FX_DOT_LOOPS(version, attribute, bytes, MR, NV, strip)                                                          \
@@ -153,17 +156,27 @@ struct DotLoops {
   template <class T>                                                                                                   \
   DotLoops dot_##version() {                                                                                           \
     constexpr int cols = NV * bytes / int(sizeof(T));                                                                  \
-    return {MR, cols, strip / (cols * int(sizeof(T))), &tile_##version<T>, &few_rows_##version<T>, &column_##version<T>}; \
+    return {MR, cols, strip / (cols * int(sizeof(T))), &tile_##version<T>, &few_rows_##version<T>, &column_##version<T>, \
+            cols, &tile_##version<T>}; \
   }
 FX_DOT_LOOPS(plain, , 16, 4, 2, 16384)
 FX_DOT_LOOPS(avx2, FX_AVX2, 32, 6, 2, 16384)
 FX_DOT_LOOPS(avx512, FX_AVX512, 64, 6, 4, 32768)
 #undef FX_DOT_LOOPS
 
+// The wide tile for most columns, the one of AVX2 for the last ones.
+template <class T>
+DotLoops dot_wide() {
+  const DotLoops narrow = dot_avx2<T>();
+  DotLoops r = dot_avx512<T>();
+  r.narrow_cols = narrow.cols;
+  r.narrow_tile = narrow.tile;
+  return r;
+}
 FX_INLINE DotLoops dot_loops(DType d, Level l) {
   if (is_integer(d)) return size_of(d) == 4 ? dot_plain<std::uint32_t>() : dot_plain<std::uint64_t>();
 #if defined(__x86_64__)
-  if (l == Level::avx512) return d == f32 ? dot_avx512<float>() : dot_avx512<double>();
+  if (l == Level::avx512) return d == f32 ? dot_wide<float>() : dot_wide<double>();
   if (l == Level::avx2) return d == f32 ? dot_avx2<float>() : dot_avx2<double>();
 #endif
   return d == f32 ? dot_plain<float>() : dot_plain<double>();

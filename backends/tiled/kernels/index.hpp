@@ -26,3 +26,7 @@ void scatter(const IndexLoop& loop, const Fold* combine, const void* const* indi
              void* scratch);
 
 }  // namespace fx::inline v0::tiled
+
+#if FX_BODIES
+#include "index_body.hpp"
+#endif

@@ -15,3 +15,7 @@ void sort(Span<const DType> dtypes, int num_keys, const void* const* in, void* c
           std::int64_t n, std::int64_t inner, void* workspace);
 
 }  // namespace fx::inline v0::tiled
+
+#if FX_BODIES
+#include "sort_body.hpp"
+#endif

@@ -118,9 +118,9 @@ FX_INLINE void put_array(Str& s, const Node& n, Loc where) {
   if (count == 0) return void(s += "[]");
   ArrayPrinter p{n, data, count > print_threshold, {}};
   p.measure(0, 0);
-  p.format.decide();
+  p.format.decide(n.type.dtype);
   p.measure(0, 0);
-  p.format.finish(n.type.dtype);
+  p.format.finish();
   p.put_axis(s, 0, 0, 1, print_width);
 }
 }  // namespace detail

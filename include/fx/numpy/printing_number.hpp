@@ -1,7 +1,8 @@
 // numpy/printing_number.hpp -- one element as NumPy prints it, in a column of the width that all of them need.
 //
 // Floats take the shortest digits that identify them, at most 8 after the point (correctly rounded from the exact value);
-// the column is scientific if a magnitude is above 1e8, below 1e-4, or 1000 times another (NumPy's FloatingFormat).
+// the column is scientific if a magnitude is 1e8 or above (f32: 1e6), below 1e-4, or over 1000 times another (FloatingFormat
+// of NumPy 2.4).
 #pragma once
 #include "../array.hpp"
 #include "../base/fp_text.hpp"
@@ -18,46 +19,49 @@ struct PrintDigits {
   int point = 0;
 
   int at(int k) const { return k >= 0 && k < n ? digit[k] : 0; }
+  void assign(std::uint64_t v) {
+    n = 0;
+    for (std::uint64_t m = v; m; m /= 10) ++n;
+    for (int k = n; k-- > 0; v /= 10) digit[k] = char(v % 10);
+  }
   void trim() {
     while (n && digit[n - 1] == 0) --n;
     if (!n) point = 0;
   }
 };
 
-// The shortest digits of |v|; if they reach beyond `places` digits after the point, the exact value rounded there.
+// |v| * 10^k to the nearest integer, ties to even. It has at most 17 digits, so what `scale` drops does not matter.
 template <class T>
-PrintDigits print_digits(T v, bool scientific, int places) {
+std::uint64_t rounded_at(T v, int k) {
+  const fp::Wide w = fp::decode(fp::abs(v));
+  fp::Big big;
+  big.mul_add(0, std::uint64_t(w.m));
+  const fp::Wide s = fp::scale(big, w.e, k);  // s.m * 2^s.e, with a sticky last bit
+  const int shift = -s.e;
+  if (shift > 128) return 0;
+  const fp::u128 whole = shift == 128 ? 0 : s.m >> shift, rest = shift == 128 ? s.m : s.m - (whole << shift);
+  const fp::u128 half = fp::u128(1) << (shift - 1);
+  return std::uint64_t(whole) + (rest > half || (rest == half && (whole & 1)));
+}
+
+// The shortest digits of |v|; if they reach beyond `places` digits after the point, or all places are to be filled, the
+// exact value rounded there.
+template <class T>
+PrintDigits print_digits(T v, bool scientific, int places, bool fill = false) {
   PrintDigits r;
   if (v == 0) return r;
   const fp::Decimal d = fp::shortest(fp::abs(v));
-  for (std::uint64_t m = d.n; m; m /= 10) ++r.n;
-  std::uint64_t m = d.n;
-  for (int k = r.n; k-- > 0; m /= 10) r.digit[k] = char(m % 10);
+  r.assign(d.n);
   r.point = r.n + d.exp;
   const int keep = scientific ? 1 + places : r.point + places;
-  if (keep >= r.n) return r;
+  if (keep == r.n || (keep > r.n && !fill)) return r;
   if (keep < 0) return {};
-  // |v| * 10^k has its last wanted digit before the point: at most 17 digits, so this is exact but for the rest.
-  const int k = keep - r.point;
-  const fp::Wide w = fp::decode(fp::abs(v));
-  const fp::Wide s = [&] {
-    fp::Big big;
-    big.mul_add(0, std::uint64_t(w.m));
-    return fp::scale(big, w.e, k);
-  }();
-  const int shift = -s.e;  // s.m * 2^s.e, with a sticky last bit
-  const fp::u128 whole = shift >= 128 ? 0 : s.m >> shift, rest = shift >= 128 ? s.m : s.m - (whole << shift);
-  const fp::u128 half = shift > 128 ? 0 : fp::u128(1) << (shift - 1);
-  std::uint64_t q = std::uint64_t(whole);
-  if (shift <= 128) q += rest > half || (rest == half && (q & 1));
-  r.n = keep;
-  for (int j = keep; j-- > 0; q /= 10) r.digit[j] = char(q % 10);
-  if (q) {  // a carry made one digit more
-    for (int j = r.n; j > 0; --j) r.digit[j] = r.digit[j - 1];
-    r.digit[0] = char(q);
-    ++r.n;
-    ++r.point;
-  }
+  int point = r.point;
+  std::uint64_t past = 1;  // 10^keep
+  for (int j = 0; j < keep; ++j) past *= 10;
+  if (d.n == 1 && fill && rounded_at(v, keep - point + 1) < past) --point;  // v itself lies below the power of ten
+  r.assign(rounded_at(v, keep - point));
+  r.point = point + (r.n - keep);  // a carry made one digit more
   r.trim();
   return r;
 }
@@ -99,7 +103,7 @@ struct ElementFormat {
       } else {
         Str s;
         put_integer(s, element<T>(data, i));
-        if (s.size() > width) width = s.size();
+        wider(width, __is_same(T, bool) ? 5 : s.size());
       }
     });
   }
@@ -143,15 +147,16 @@ struct ElementFormat {
   static void wider(int& width, int need) {
     if (need > width) width = need;
   }
-  void decide() {
-    scientific = nonzero && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000);
+  void decide(DType d) {  // in the arithmetic of the dtype
     decided = true;
+    if (!nonzero) return;
+    if (d == f32)
+      scientific = largest >= 1e6 || smallest < double(1e-4f) || float(largest) / float(smallest) > 1000;
+    else
+      scientific = largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000;
   }
-  void finish(DType) {
-    if (!special) return;
-    const int tail = after() + 1;
-    wider(left, 3 - tail);
-    if (special) wider(left, 3 + negative_inf - tail);
+  void finish() {
+    if (special) wider(left, 3 + negative_inf - (after() + 1));
   }
   // Characters after the point.
   int after() const { return any && scientific ? right + 2 + exponent : right; }
@@ -176,7 +181,7 @@ struct ElementFormat {
       s += w;
       return;
     }
-    const PrintDigits d = print_digits(v, scientific, print_precision);
+    const PrintDigits d = scientific ? print_digits(v, true, right, true) : print_digits(v, false, print_precision);
     const int before = scientific ? 1 : integer_digits(d), sign = fp::signbit(v);
     put_spaces(s, left - before - sign);
     if (sign) s += '-';
@@ -195,14 +200,14 @@ struct ElementFormat {
   }
 };
 
-// A value without axes: shortest digits, as Python's repr; positional from 1e-4 to 1e16.
+// A value without axes: shortest digits; positional from 1e-4 to 1e16, to 1e6 in f32.
 template <class T>
 void put_real_scalar(Str& s, T v) {
   if (fp::is_nan(v)) return void(s += "nan");
   if (fp::signbit(v)) s += '-';
   if (fp::is_inf(v)) return void(s += "inf");
   const double a = double(fp::abs(v));
-  const bool scientific = a != 0 && (a < 1e-4 || a >= 1e16);
+  const bool scientific = a != 0 && (a < 1e-4 || a >= (sizeof(T) == 4 ? 1e6 : 1e16));
   const PrintDigits d = print_digits(v, scientific, 400);
   if (!scientific) {
     const int before = integer_digits(d), n = fraction_digits(d);

@@ -5,6 +5,7 @@
 #include "dot.hpp"
 #include "elementwise.hpp"
 #include "index.hpp"
+#include "iota.hpp"
 #include "layout.hpp"
 #include "logic.hpp"
 #include "random.hpp"

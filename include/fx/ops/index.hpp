@@ -8,7 +8,7 @@
 // operand_batch[i] and index_batch[i] advance together. Out of range: `clamp` moves the window inside; else reads give
 // 0 and writes are dropped.
 #pragma once
-#include "layout.hpp"
+#include "iota.hpp"
 
 namespace fx::inline v0 {
 

@@ -192,7 +192,11 @@ struct Transpose : Layout<Transpose> {
     c.pieces.push_back(p);
   }
 };
-constexpr Val transpose(Val x, const Dims& perm) { return bind(prim<Transpose>, {x}, Params().dims(perm)); }
+constexpr Val transpose(Val x, const Dims& perm) {
+  bool identity = perm.n == type_of(x).rank();
+  for (int i = 0; i < perm.n; ++i) identity = identity && perm[i] == i;
+  return identity ? x : bind(prim<Transpose>, {x}, Params().dims(perm));
+}
 // x with dimension `from` moved to `to`.
 constexpr Val move_dim(Val x, int from, int to) {
   if (from == to) return x;
@@ -356,7 +360,8 @@ struct Pad : Layout<Pad> {
     c.result(select(mask, broadcast_in_dim(c.in[1], type_of(padded).dims, Dims{0}), padded));
   }
   static constexpr Val simplify(SimplifyCtx& c) {
-    return c.b.type(c.in[0]) == c.type && c.attrs.dims(0) == Dims(c.type.rank(), 0) ? c.in[0] : Val();
+    const Dims none(c.type.rank(), 0);  // of one type and with nothing before or between: nothing after
+    return c.b.type(c.in[0]) == c.type && c.attrs.dims(0) == none && c.attrs.dims(2) == none ? c.in[0] : Val();
   }
   static constexpr void pieces(LayoutCtx& c) {
     const Dims low = c.attrs().dims(0), interior = c.attrs().dims(2), in = strides_of(c.type(0).dims),
@@ -457,44 +462,6 @@ constexpr void Slice::transpose(TransposeCtx& c) {
     high[i] = own[i] - start[i] - (n > 0 ? (n - 1) * stride[i] + 1 : 0);
   }
   c.add(0, pad(c.ct(), 0.0, start, high, interior));
-}
-
-// 0, 1, 2, ... along one dimension of the shape.
-struct Iota : Elementwise<Iota, 0> {
-  static constexpr std::string_view name = "iota";
-  static constexpr DTypes takes = numbers;
-  static constexpr bool flat = true;
-  static constexpr AttrSpec attrs[] = {
-      {"dtype", AttrKind::dtype}, {"shape", AttrKind::dims}, {"dim", AttrKind::integer}};
-  static constexpr void type(TypeCtx& c) {
-    detail::check_arity(c, 0);
-    if (c.failed()) return;
-    const Type t{c.attrs.dtype(0), c.attrs.dims(1)};
-    const std::int64_t dim = c.attrs.integer(2);
-    if (!in(t.dtype, numbers & computed)) return c.fail(ErrorCode::dtype, Str("takes i32, i64, u32, u64, f32 or f64"));
-    if (dim < 0 || dim >= t.rank()) {
-      Str s("dimension ");
-      s.num(dim) += " is not one of ";
-      put(s, t);
-      return c.fail(ErrorCode::shape, s);
-    }
-    c.result(t);
-  }
-  static constexpr void jvp(JvpCtx&) {}
-  static constexpr void batch(BatchCtx& c) {
-    c.result(c.b.bind(prim<Iota>, Span<const Val>(), params_of(c.g, c.e)), false);
-  }
-  template <class World, class Ctx>
-  static constexpr void run(Ctx& c) {
-    detail::with_type<numbers & computed>(c.attrs.dtype(0), [&]<class T>() {
-      World::put(c, 0, World::template position<T>(c, int(c.attrs.integer(2))));
-    });
-  }
-  static constexpr void scalar(ScalarCtx& c) { run<detail::ScalarWorld>(c); }
-  static void record(RecordCtx& c) { run<detail::RecordWorld>(c); }
-};
-constexpr Val iota(Builder& b, DType d, const Dims& shape, int dim) {
-  return b.bind(prim<Iota>, Span<const Val>(), Params().dtype(d).dims(shape).integer(dim));
 }
 
 }  // namespace fx::inline v0

@@ -2,7 +2,7 @@
 //
 // Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3" (SC 2011); 20 rounds, as in JAX.
 #pragma once
-#include "layout.hpp"
+#include "iota.hpp"
 
 namespace fx::inline v0 {
 

@@ -35,6 +35,14 @@ constexpr Val unit_interval(const KeyWords& k, std::int64_t n, DType d) {
   Val mantissa = shift_right_logical(flat_bits(k, n, word), double(unused));
   return bitcast(bit_or(mantissa, k.hi.b->literal(word, one)), d) - 1.0;
 }
+// u * width + low with one rounding, as XLA contracts it: a dot product is a chain of fused multiply-adds.
+constexpr Val scaled(Val u, double width, double low) {
+  const Type t = type_of(u);
+  Builder& b = *u.b;
+  const Val row[] = {full(b, {t.dtype, Dims{t.dims.dim(0), 1}}, 1), reshape(u, Dims{t.dims.dim(0), 1})};
+  const Val column[] = {full(b, {t.dtype, Dims{1}}, low), full(b, {t.dtype, Dims{1}}, width)};
+  return dot_general(concatenate(row, 1), concatenate(column, 0), {Dims{1}, Dims{0}, {}, {}});
+}
 // max(min, u * (max - min) + min), with bounds rounded to the dtype first.
 constexpr Val uniform_val(const KeyWords& k, std::int64_t n, const random::UniformOptions& o) {
   Val u = unit_interval(k, n, o.dtype);
@@ -45,7 +53,21 @@ constexpr Val uniform_val(const KeyWords& k, std::int64_t n, const random::Unifo
     low = double(f);
     width = double(fp::sub(fp::convert<float>(o.max), f));
   }
-  return maximum(u * Val(width) + Val(low), low);
+  return maximum(scaled(u, width, low), low);
+}
+
+// erf_inv of f32 by the polynomials of Giles, "Approximating the erfinv function" (2010), in the steps of XLA: their errors
+// (7 ulp for |x| near 1, from rounding x * x) are part of JAX's numbers. ErfInv is more accurate.
+constexpr Val erf_inv_giles(Val x) {
+  constexpr double central[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+                                -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
+  constexpr double tail[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
+                             -0.0076224613,   0.00943887047,  1.00167406,    2.83297682};
+  Val w = -log1p(-(x * x)), near = lt(w, 5.0);
+  w = select(near, w - 2.5, sqrt(w) - 3.0);
+  Val p = select(near, like(x, central[0]), like(x, tail[0]));
+  for (int i = 1; i < 9; ++i) p = select(near, like(x, central[i]), like(x, tail[i])) + p * w;
+  return p * x;
 }
 
 // randint in unsigned words: two words of bits make the bias of `mod span` negligible.
@@ -109,8 +131,10 @@ constexpr Array uniform(const Key& key, const Dims& shape, const UniformOptions&
 constexpr Array normal(const Key& key, const Dims& shape, const NormalOptions& o = {}, Loc where = Loc::here()) {
   detail::need_sampled(o.dtype, "random::normal", where);
   return detail::record_random(key, shape, "random::normal", where, [&](const detail::KeyWords& k, std::int64_t n) {
-    const double above = o.dtype == f32 ? -1 + 0x1p-24 : -1 + 0x1p-53;  // the number next to -1
-    return erf_inv(detail::uniform_val(k, n, {o.dtype, above, 1})) * 1.41421356237309504880;
+    const bool single = o.dtype == f32;
+    const double above = single ? -1 + 0x1p-24 : -1 + 0x1p-53;  // the number next to -1
+    Val u = maximum(detail::unit_interval(k, n, o.dtype) * 2.0 + above, above);  // exact: 1 - above rounds to 2
+    return (single ? detail::erf_inv_giles(u) : erf_inv(u)) * 1.41421356237309504880;
   });
 }
 // true with probability p: a number, or a floating-point Array that broadcasts to the shape. Errors as uniform.

@@ -17,8 +17,9 @@
 #define FX_ASAN 1
 #endif
 #endif
-#ifdef FX_ASAN
-#include <sanitizer/asan_interface.h>
+#ifdef FX_ASAN  // of sanitizer/asan_interface.h, which not every compiler's package carries
+extern "C" void __asan_poison_memory_region(const volatile void* at, std::size_t size);
+extern "C" void __asan_unpoison_memory_region(const volatile void* at, std::size_t size);
 #endif
 
 namespace fx::inline v0::detail {

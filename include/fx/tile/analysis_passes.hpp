@@ -157,10 +157,16 @@ FX_INLINE void Analysis::sink() {
         readers[b].other = true;
     }
   }
+  Vec<int> reader(g.vars.size(), -1);  // the latest elementwise reader of a variable as a whole
   for (int i = 0; i < n; ++i) {
     if (role_[i] != Role::fused || reduction[i] >= 0) continue;
-    for (int o : g.in(g.eqns[i]))
+    for (int o : g.in(g.eqns[i])) {
       if (const int d = fused_operand(o); d >= 0 && reduction[d] < 0 && level_[d] == level_[i]) join(i, d);
+      const int v = canon_[o];  // what is read once may as well serve both
+      if (literal_[v] >= 0 || view_at_[v] >= 0) continue;
+      if (reader[v] >= 0 && level_[reader[v]] == level_[i]) join(i, reader[v]);
+      reader[v] = i;
+    }
   }
 }
 

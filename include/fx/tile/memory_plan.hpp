@@ -1,5 +1,6 @@
 // tile/memory_plan.hpp -- the bodies of tile/memory.hpp: lifetimes, results in place, offsets.
 #pragma once
+#include <algorithm>
 #include <map>
 
 #include "memory.hpp"
@@ -195,10 +196,17 @@ FX_INLINE Vec<int> aliasable_inputs(const Program& p) {
     taken[i] = 1;
     result[k] = i;
   };
+  // The program's inputs that a kernel reads, in their order: results often come in the order of what they update.
+  auto operands = [&](const Kernel& kernel) {
+    Vec<int> inputs;
+    for (const Access& a : kernel.in)
+      if (p.buffers[a.buffer].place == BufferDecl::input) inputs.push_back(int(p.buffers[a.buffer].at));
+    std::sort(inputs.begin(), inputs.end());
+    return inputs;
+  };
   for (int k = 0; k < p.outs.size(); ++k)  // best, what the same kernel reads: an update of it
     if (first[k].kernel >= 0)
-      for (const Access& a : p.kernels[first[k].kernel].in)
-        if (p.buffers[a.buffer].place == BufferDecl::input) take(k, int(p.buffers[a.buffer].at));
+      for (int i : operands(p.kernels[first[k].kernel])) take(k, i);
   for (int k = 0; k < p.outs.size(); ++k)
     for (int i = 0; i < p.ins.size() && i < 64; ++i) take(k, i);
   return result;

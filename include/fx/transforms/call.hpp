@@ -56,9 +56,9 @@ template <class T>
 }
 // f(leaf, its number) for each leaf of a tree. Errors (state): an empty one.
 template <class T, class F>
-constexpr void for_each_full_leaf(std::string_view what, int number, const T& tree, Loc loc, F&& f) {
+constexpr void for_each_full_leaf(std::string_view what, int number, T& tree, Loc loc, F&& f) {
   int leaf = 0;
-  tree::for_each_leaf(tree, [&](const Array& a) {
+  tree::for_each_leaf(tree, [&](auto& a) {
     if (a.empty()) fail_empty(what, number, tree, leaf, loc);
     f(a, leaf++);
   });
@@ -69,7 +69,7 @@ constexpr void append_leaves(std::string_view what, int number, const T& tree, V
 }
 // The leaves of all arguments, in order.
 template <class... A>
-constexpr Vec<NodeRef> argument_leaves(Loc loc, const A&... args) {
+constexpr Vec<NodeRef> argument_leaves([[maybe_unused]] Loc loc, const A&... args) {
   Vec<NodeRef> r;
   int number = 0;
   (append_leaves("argument", number++, args, r, loc), ...);
@@ -94,9 +94,11 @@ struct Traced {
 template <class F, class... A>
 constexpr auto trace_function(Trace& t, F& f, Loc loc, const Type* types, const A&... args) {
   OpenTrace open(t);
-  int i = 0;
-  auto traced = [&](auto copy) {
-    tree::for_each_leaf(copy, [&](Array& a) { a = Array(t.argument(types ? types[i++] : a.type(loc), loc)); });
+  int i = 0, number = 0;
+  [[maybe_unused]] auto traced = [&](auto copy) {
+    for_each_full_leaf("argument", number++, copy, loc, [&](Array& a, int) {
+      a = Array(t.argument(types ? types[i++] : a.type(loc), loc));
+    });
     return copy;
   };
   std::tuple<A...> inner{traced(args)...};  // braces: in order

@@ -22,11 +22,11 @@ class Compiled {
   Graph graph;
   ExecutableRef executable;
   // "ir": the Graph as compiled; "tile": the tile program. Errors (value): another name.
-  std::string text(std::string_view what) const { return executable->text(what); }
+  std::string text(std::string_view what, Loc where = Loc::here()) const;
   // Bytes of 64-byte aligned workspace that call_into needs.
   std::int64_t workspace() const { return executable->workspace(); }
   // Runs on dense row-major buffers in the order of the leaves (captured Arrays last); allocates nothing.
-  // Errors (value): another number or size of buffers.
+  // Errors (value): another number of buffers, or ones that are too small or not aligned.
   void call_into(Span<const Buffer> in, Span<const Buffer> out, void* work, Loc where = Loc::here()) const;
 };
 
@@ -92,7 +92,7 @@ Ref<JitCache> cache_for(F f) {
   }
 }
 Vec<NodeRef> run_entry(const JitEntry& e, JitCache& cache, Vec<NodeRef>& in, Loc where);
-void check_unchanged(const JitEntry& e, const Graph& again, std::string_view name, Loc where);
+void check_unchanged(const JitEntry& e, const Trace::Closed& again, std::string_view name, Loc where);
 
 template <class F>
 class JitFunction {
@@ -100,11 +100,14 @@ class JitFunction {
   JitOptions options_;
   Ref<JitCache> cache_;
   Loc where_;
+  // Holds memory in constant evaluation, so that a jit object of static storage is made at run time, with a cache.
+  Vec<char> transient_;
 
  public:
   using Traces = F;
   constexpr JitFunction(F f, JitOptions o, Loc where) : f_(std::move(f)), options_(o), where_(where) {
-    if (!FX_CONSTANT_EVALUATED()) cache_ = cache_for(f_);
+    if (FX_CONSTANT_EVALUATED()) transient_.push_back(1);
+    else cache_ = cache_for(f_);
   }
 
   // Arguments given by std::move are donated: memory that nobody else holds may become that of results.
@@ -148,7 +151,7 @@ class JitFunction {
       cache_->enter(e);
     } else if (options_.checked) {
       Trace t(where_, false);
-      check_unchanged(*e, trace_function(t, f_, where_, nullptr, args...).closed.graph, options_.name, where_);
+      check_unchanged(*e, trace_function(t, f_, where_, nullptr, args...).closed, options_.name, where_);
     }
     auto release = [](auto&... a) { (tree::for_each_leaf(a, [](Array& x) { x = Array(); }), ...); };
     release(args...);  // what was moved in is now held by `in` alone
@@ -259,8 +262,16 @@ FX_INLINE Vec<NodeRef> run_entry(const JitEntry& e, JitCache& cache, Vec<NodeRef
   in.append(e.captured);
   return run_executable(*e.executable, e.out_types, in, donated, where);
 }
-FX_INLINE void check_unchanged(const JitEntry& e, const Graph& again, std::string_view name, Loc where) {
-  if (digest(e.graph) == digest(again)) return;
+// Whether two Arrays are one, or concrete with equal elements.
+FX_INLINE bool same_value(const Node& a, const Node& b) {
+  if (&a == &b) return true;
+  if (a.kind != Node::concrete || b.kind != Node::concrete || !(a.type == b.type)) return false;
+  return __builtin_memcmp(a.storage->data, b.storage->data, std::size_t(a.storage->bytes)) == 0;
+}
+FX_INLINE void check_unchanged(const JitEntry& e, const Trace::Closed& again, std::string_view name, Loc where) {
+  bool same = digest(e.graph) == digest(again.graph);
+  for (int i = 0; same && i < e.captured.size(); ++i) same = same_value(*e.captured[i], *again.captured[i]);
+  if (same) return;
   Str s("jit ");
   s += name;
   s += " (checked): the function traces differently than before, so it depends on something that is no argument; pass that as an argument";
@@ -270,21 +281,29 @@ FX_INLINE void check_unchanged(const JitEntry& e, const Graph& again, std::strin
 }  // namespace detail
 
 #if FX_BODIES
+FX_INLINE std::string Compiled::text(std::string_view what, Loc where) const {
+  return detail::at_line(where, [&] { return executable->text(what); });
+}
 FX_INLINE void Compiled::call_into(Span<const Buffer> in, Span<const Buffer> out, void* work, Loc where) const {
+  auto aligned = [](const void* p) { return p && reinterpret_cast<std::uintptr_t>(p) % 64 == 0; };
   auto check = [&](std::string_view what, Span<const Buffer> given, const Vec<int>& vars) {
     bool ok = given.size() == vars.size();
-    for (int i = 0; ok && i < vars.size(); ++i) ok = given[i].bytes >= numel(graph.type(vars[i])) * size_of(graph.type(vars[i]).dtype);
+    for (int i = 0; ok && i < vars.size(); ++i) {
+      const std::int64_t size = numel(graph.type(vars[i])) * size_of(graph.type(vars[i]).dtype);
+      ok = size == 0 || (given[i].bytes >= size && aligned(given[i].data));
+    }
     if (ok) return;
     Str s("call_into: the ");
     s += what;
-    s += " buffers must be";
+    s += ": 64-byte aligned memory for each of";
     for (int v : vars) (s += ' ', put(s, graph.type(v)));
-    s += "; a number or size differs";
+    s += " is expected";
     fail(ErrorCode::value, s, where);
   };
-  check("input", in, graph.ins);
-  check("output", out, graph.outs);
-  executable->run(in, out, work);
+  check("inputs", in, graph.ins);
+  check("outputs", out, graph.outs);
+  if (workspace() > 0 && !aligned(work)) fail(ErrorCode::value, "call_into: the workspace must be 64-byte aligned memory", where);
+  detail::at_line(where, [&] { executable->run(in, out, work); });
 }
 #endif
 

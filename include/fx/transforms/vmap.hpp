@@ -74,42 +74,36 @@ constexpr Graph vmap_graph(const Graph& g, Span<const int> in_axes, Dim size, Sp
   return door::batched_graph(g, in_axes, size, out_axes, where);
 }
 
-// The axis of each leaf of one tree, with negative axes counted from the end; -1: not mapped.
+// The axis that the first matching pattern gives to leaf `leaf` of the tree.
 template <class T>
-constexpr void leaf_axes(const T& tree, const AxisSpec& spec, Vec<int>& out, std::string_view what, int number, int extra, Loc loc) {
-  std::vector<std::string> paths;
-  if (!spec.paths.empty()) paths = tree::paths(tree);
-  int leaf = 0;
-  tree::for_each_leaf(tree, [&](const Array& a) {
-    MappedAxis m = spec.all;
-    if (!spec.paths.empty()) {
-      bool found = false;
-      for (const PathAxis& p : spec.paths) {
-        if (!path_matches(p.path, paths[std::size_t(leaf)])) continue;
-        m = p.axis;
-        found = true;
-        break;
-      }
-      if (!found) {
-        Str s("vmap: no path of ");
-        s += what;
-        s.num(number) += " matches its leaf ";
-        s += paths[std::size_t(leaf)];
-        s += "; add {\"*\", axis}";
-        fail(ErrorCode::tree, s, loc);
-      }
-    }
-    ++leaf;
+MappedAxis axis_by_path(const AxisSpec& spec, std::string_view what, int number, const T& tree, int leaf, Loc loc) {
+  const std::string path = tree::paths(tree)[std::size_t(leaf)];
+  for (const PathAxis& p : spec.paths)
+    if (path_matches(p.path, path)) return p.axis;
+  Str s("vmap: no path given for ");
+  s += what;
+  if (number >= 0) (s += ' ').num(number);
+  ((s += " matches its leaf ") += path) += "; add {\"*\", axis}";
+  fail(ErrorCode::tree, s, loc);
+}
+template <class T>
+[[noreturn]] void fail_axis(std::string_view what, int number, const T& tree, int leaf, const Type& t, int axis, Loc loc) {
+  Str s("vmap: ");
+  put_leaf(s, what, number, tree, leaf);
+  s += " is ";
+  put(s, t);
+  (s += ", which has no axis ").num(axis) += "; use fx::none for what is not mapped";
+  fail(ErrorCode::shape, s, loc);
+}
+// Appends the axis of each leaf of one tree, with negative axes counted from the end; -1: not mapped. specs: one for all
+// leaves, or one for each. A leaf has `extra` more dimensions than it shows.
+template <class T>
+constexpr void leaf_axes(std::string_view what, int number, const T& tree, Span<const AxisSpec> specs, int extra, Vec<int>& out, Loc loc) {
+  for_each_full_leaf(what, number, tree, loc, [&](const Array& a, int leaf) {
+    const AxisSpec& spec = specs[specs.size() == 1 ? 0 : leaf];
+    const MappedAxis m = spec.paths.empty() ? spec.all : axis_by_path(spec, what, number, tree, leaf, loc);
     const int rank = a.rank(loc) + extra, axis = m.axis < 0 ? m.axis + rank : m.axis;
-    if (m.mapped && (axis < 0 || axis >= rank)) {
-      Str s("vmap: ");
-      s += what;
-      s.num(number) += " is ";
-      put(s, a.type(loc));
-      s += ", which has no axis ";
-      s.num(m.axis) += "; use fx::none for what is not mapped";
-      fail(ErrorCode::shape, s, loc);
-    }
+    if (m.mapped && (axis < 0 || axis >= rank)) fail_axis(what, number, tree, leaf, a.type(loc), m.axis, loc);
     out.push_back(m.mapped ? axis : -1);
   });
 }
@@ -139,7 +133,7 @@ struct Vmap {
     Vec<int> axes;
     int number = 0;
     const AxisSpec front(0);
-    ((leaf_axes(args, options.in.empty() ? front : options.in[number], axes, "argument ", number, 0, where), ++number), ...);
+    ((leaf_axes("argument", number, args, {options.in.empty() ? &front : &options.in[number], 1}, 0, axes, where), ++number), ...);
     Vec<Type> types;
     const Dim size = mapped_size(in, axes, types);
     Trace t(where, true);
@@ -158,17 +152,15 @@ struct Vmap {
   template <class Out>
   constexpr void result_axes(const Out& out, Vec<int>& axes) const {
     const AxisSpec front(0);
-    if (options.out.size() <= 1) return leaf_axes(out, options.out.empty() ? front : options.out[0], axes, "result ", 0, 1, where);
-    int leaf = 0;
-    tree::for_each_leaf(out, [&](const Array& a) {
-      if (leaf < options.out.size()) leaf_axes(a, options.out[leaf], axes, "result ", leaf, 1, where);
-      ++leaf;
-    });
-    if (leaf == options.out.size()) return;
-    Str s("vmap: .out has ");
-    s.num(options.out.size()) += " entries for ";
-    s.num(leaf) += " results";
-    fail(ErrorCode::tree, s, where);
+    Span<const AxisSpec> specs(options.out);
+    if (specs.empty()) specs = {&front, 1};
+    if (specs.size() > 1 && specs.size() != tree::leaf_count(out)) {
+      Str s("vmap: .out has ");
+      s.num(specs.size()) += " entries for ";
+      s.num(tree::leaf_count(out)) += " results";
+      fail(ErrorCode::tree, s, where);
+    }
+    leaf_axes("the result", -1, out, specs, 1, axes, where);
   }
 
   // The common size of the mapped axes; types: those of one example.

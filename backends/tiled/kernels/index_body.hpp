@@ -1,0 +1,138 @@
+// kernels/index_body.hpp -- the loops of gather and scatter: for each index vector a window, copied or folded as one box.
+#pragma once
+#include <cstring>
+
+#include "copy.hpp"
+#include "index.hpp"
+
+#if FX_BODIES
+namespace fx::inline v0::tiled {
+namespace kernels {
+
+// An index as a signed number; what is too large for one is out of range on the same side.
+FX_INLINE std::int64_t read_index(DType d, const void* p, std::int64_t i) {
+  constexpr std::int64_t max = INT64_MAX;
+  switch (d) {
+    case DType::i32: return static_cast<const std::int32_t*>(p)[i];
+    case DType::u32: return static_cast<const std::uint32_t*>(p)[i];
+    case DType::i64: return static_cast<const std::int64_t*>(p)[i];
+    default: {
+      const std::uint64_t v = static_cast<const std::uint64_t*>(p)[i];
+      return v > std::uint64_t(max) ? max : std::int64_t(v);
+    }
+  }
+}
+
+// What one loop works out once. "Array" is the operand, "result" the updates of a scatter, too.
+struct IndexPlan {
+  const IndexLoop& loop;
+  Box window, zeros;  // between array (scatter: out) and result; zeros: from one zero to the result
+  Dims strides;       // of the array
+  Dims row_sizes, row_strides;  // the result's dimensions that run over the index vectors
+
+  explicit IndexPlan(const IndexLoop& l) : loop(l), strides(strides_of(l.operand)) {
+    const IndexSpec& s = l.spec;
+    const Dims result_strides = strides_of(l.result);
+    int dim = 0;  // of the array: the next one whose window is in the result
+    auto skip = [&] {
+      while (dim < l.operand.n && (s.collapsed.contains(dim) || s.operand_batch.contains(dim))) ++dim;
+    };
+    for (int r = 0; r < l.result.n; ++r) {
+      if (!s.window_dims.contains(r)) {
+        row_sizes.push_back(l.result[r]);
+        row_strides.push_back(result_strides[r]);
+        continue;
+      }
+      skip();
+      if (s.write) window.add(l.result[r], result_strides[r], strides[dim]);
+      else window.add(l.result[r], strides[dim], result_strides[r]);
+      zeros.add(l.result[r], 0, result_strides[r]);
+      ++dim;
+    }
+    window.order();
+    zeros.order();
+  }
+
+  // Where the window of an index vector starts in the array, or -1: it does not lie inside. `position`: of the vector.
+  std::int64_t start(const void* const* indices, std::int64_t row, const std::int64_t* position) const {
+    const IndexSpec& s = loop.spec;
+    std::int64_t at = 0;
+    for (int i = 0; i < s.operand_batch.n; ++i) at += position[s.index_batch[i]] * strides[int(s.operand_batch[i])];
+    for (int j = 0; j < s.index_map.n; ++j) {
+      const int dim = int(s.index_map[j]);
+      const std::int64_t last = loop.operand[dim] - s.window[dim];
+      std::int64_t v = s.scalar_indices ? read_index(loop.index_dtype, indices[j], 0)
+                                        : read_index(loop.index_dtype, indices[0], row * s.index_map.n + j);
+      if (v < 0 || v > last) {
+        if (!s.clamp) return -1;
+        v = v < 0 ? 0 : last;
+      }
+      at += v * strides[dim];
+    }
+    return at;
+  }
+
+  // f(start in the array, offset in the result) for all index vectors in row-major order.
+  template <class F>
+  void each(const void* const* indices, F&& f) const {
+    if (numel(loop.result) == 0) return;
+    std::int64_t position[max_rank] = {}, offset = 0;
+    for (std::int64_t row = 0;; ++row) {
+      f(start(indices, row, position), offset);
+      int d = row_sizes.n - 1;
+      for (; d >= 0; --d) {
+        offset += row_strides[d];
+        if (++position[d] < row_sizes[d]) break;
+        offset -= row_strides[d] * row_sizes[d];
+        position[d] = 0;
+      }
+      if (d < 0) return;
+    }
+  }
+};
+
+FX_INLINE void copy_window(const Box& b, void* out, const void* in, int size) {
+  switch (size) {
+    case 1: return copy_as<1>(b, out, in);
+    case 4: return copy_as<4>(b, out, in);
+    default: return copy_as<8>(b, out, in);
+  }
+}
+
+// out = fold(out, in) over a window: contiguous rows at once, others element by element.
+FX_INLINE void fold_window(const Fold& f, const Box& b, int dim, char* out, const char* in, void* scratch) {
+  const std::int64_t size = size_of(f.dtype);
+  if (dim == b.rank) return fold_into(f, out, in, 1, scratch);
+  if (dim == b.rank - 1 && b.in[dim] == 1 && b.out[dim] == 1) return fold_into(f, out, in, b.size[dim], scratch);
+  for (std::int64_t i = 0; i < b.size[dim]; ++i)
+    fold_window(f, b, dim + 1, out + i * b.out[dim] * size, in + i * b.in[dim] * size, scratch);
+}
+}  // namespace kernels
+
+FX_INLINE void gather(const IndexLoop& loop, const void* operand, const void* const* indices, void* result) {
+  const kernels::IndexPlan plan(loop);
+  const char* from = static_cast<const char*>(operand);
+  char* to = static_cast<char*>(result);
+  const std::int64_t size = loop.element_size;
+  const std::uint64_t zero = 0;
+  plan.each(indices, [&](std::int64_t start, std::int64_t offset) {
+    if (start < 0) kernels::copy_window(plan.zeros, to + offset * size, &zero, loop.element_size);
+    else kernels::copy_window(plan.window, to + offset * size, from + start * size, loop.element_size);
+  });
+}
+
+FX_INLINE void scatter(const IndexLoop& loop, const Fold* combine, const void* const* indices, const void* updates, void* out,
+                       void* scratch) {
+  const kernels::IndexPlan plan(loop);
+  const char* from = static_cast<const char*>(updates);
+  char* to = static_cast<char*>(out);
+  const std::int64_t size = loop.element_size;
+  plan.each(indices, [&](std::int64_t start, std::int64_t offset) {
+    if (start < 0) return;
+    if (combine) kernels::fold_window(*combine, plan.window, 0, to + start * size, from + offset * size, scratch);
+    else kernels::copy_window(plan.window, to + start * size, from + offset * size, loop.element_size);
+  });
+}
+
+}  // namespace fx::inline v0::tiled
+#endif

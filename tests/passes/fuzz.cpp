@@ -1,0 +1,130 @@
+// passes/fuzz.cpp -- 2,000 random programs through every transform, on every world.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fx/parse.hpp>
+#include <fx/passes/batch.hpp>
+
+#include "reference/generator.hpp"
+#include "reference/laws.hpp"
+
+namespace {
+
+using reference::Values, reference::Random, reference::sample;
+
+// FX_FUZZ_PROGRAMS: another number of them; FX_FUZZ_SEED: this one alone; FX_FUZZ_COUNTS: says what was covered.
+int number_of_programs() {
+  const char* n = std::getenv("FX_FUZZ_PROGRAMS");
+  return n ? std::atoi(n) : 2000;
+}
+
+Values joined(Values a, const Values& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+std::string str(const fx::Str& s) { return std::string(s.view()); }
+
+// The text reads back as an equal Graph.
+std::string check_text(const fx::Graph& g) {
+  const fx::Str text = fx::text(g);
+  const fx::Graph again = fx::parse(text.view());
+  if (!(fx::text(again) == text)) return "read back it prints as\n" + str(fx::text(again));
+  return fx::digest(again) == fx::digest(g) ? "" : "read back it has another digest";
+}
+
+// Everything that must hold of a program; `i` spreads the expensive checks.
+std::string check(const reference::Program& p, int i, Random& random, reference::Smoothness& smooth) {
+  const fx::Graph& g = p.graph;
+  const Values& x = p.inputs;
+  if (std::string s = reference::check_graph(g, x); !s.empty()) return s;
+  if (std::string s = reference::check_value(g, x); !s.empty()) return s;
+  if (std::string s = check_text(g); !s.empty()) return s;
+
+  std::vector<char> wrt = reference::float_inputs(g);
+  for (char& w : wrt) w = w && random.below(4) > 0;
+  Values t, ct;
+  for (std::size_t k = 0; k < x.size(); ++k)
+    if (wrt[k]) t.push_back(sample(random, x[k].type, {-1, 1}));
+  for (int out : g.outs)
+    if (fx::is_float(g.type(out).dtype)) ct.push_back(sample(random, g.type(out), {-1, 1}));
+  if (reference::any(wrt)) {
+    if (std::string s = reference::check_jvp(g, x, wrt, random, false, &smooth); !s.empty()) return s;
+    if (std::string s = reference::check_vjp(g, x, wrt, random); !s.empty()) return s;
+    const fx::Graph j = fx::jvp(g, reference::span(wrt)), v = fx::vjp(g, reference::span(wrt));
+    if (std::string s = reference::check_value(j, joined(x, t)); !s.empty()) return "value of jvp: " + s;
+    if (std::string s = reference::check_value(v, joined(x, ct)); !s.empty()) return "value of vjp: " + s;
+    if (i % 4 == 0)
+      if (std::string s = reference::check_graph(v, joined(x, ct)); !s.empty()) return "vjp: " + s;
+    if (i % 5 == 0) {
+      const Values all = joined(x, ct);
+      const std::vector<char> again = reference::float_inputs(v);
+      if (std::string s = reference::check_jvp(v, all, again, random, false); !s.empty()) return "vjp: " + s;
+      if (std::string s = reference::check_vjp(v, all, again, random); !s.empty()) return "vjp: " + s;
+    }
+    if (i % 3 == 0) {
+      std::vector<Values> examples{joined(x, ct), joined(x, ct)};
+      for (reference::Value& e : examples[1]) e = sample(random, e.type);
+      std::vector<char> mapped(examples[0].size());
+      for (char& m : mapped) m = random.below(3) > 0;
+      if (reference::any(mapped))
+        if (std::string s = reference::check_vmap(v, examples, mapped); !s.empty()) return "vjp: " + s;
+    }
+  }
+  std::vector<Values> examples;
+  for (int n = 1 + random.below(3); n > 0; --n) {
+    Values more = x;
+    for (reference::Value& e : more) e = sample(random, e.type, fx::is_float(e.type.dtype) ? reference::Domain{} : reference::Domain{-9, 9});
+    examples.push_back(more);
+  }
+  std::vector<char> mapped(x.size());
+  for (char& m : mapped) m = random.below(3) > 0;
+  if (!reference::any(mapped)) return {};
+  if (std::string s = reference::check_vmap(g, examples, mapped); !s.empty()) return s;
+  if (i % 3 != 1 || !reference::any(wrt)) return {};
+  std::vector<char> out_mapped;
+  const fx::GraphRef b = reference::batched(g, mapped, int(examples.size()), out_mapped);
+  const Values rows = reference::stacked(examples, mapped);
+  if (std::string s = reference::check_vjp(*b, rows, wrt, random); !s.empty()) return "vmap: " + s;
+  return reference::check_jvp(*b, rows, wrt, random, false, &smooth);
+}
+
+}  // namespace
+
+TEST_CASE("random programs: values, derivatives, batches, text, simplified form") {
+  const char* only = std::getenv("FX_FUZZ_SEED");
+  const int programs = number_of_programs();
+  reference::Coverage coverage;
+  reference::Smoothness smooth;
+  int failures = 0;
+  for (int i = 0; i < programs && failures < 5; ++i) {
+    const reference::Program p = reference::random_program(std::uint64_t(i), coverage);
+    if (only && std::atoi(only) != i) continue;
+    Random random(std::uint64_t(i) + 77);
+    std::string why;
+    try {
+      why = check(p, i, random, smooth);
+    } catch (const std::exception& e) {
+      why = std::string("exception: ") + e.what();
+    }
+    if (why.empty()) continue;
+    ++failures;
+    std::string inputs;
+    for (const reference::Value& v : p.inputs) inputs += "\n  " + reference::text(v);
+    FAIL_CHECK("seed " << i << ": " << why << "\n" << str(fx::text(p.graph)) << "\ninputs:" << inputs);
+  }
+  if (only) return;
+  for (const fx::Prim* p : fx::builtin_prims) {
+    INFO(p->name);
+    CHECK(coverage.prims[std::string(p->name)] >= 20);
+  }
+  for (fx::DType d : {fx::boolean, fx::i32, fx::i64, fx::u32, fx::u64, fx::f32, fx::f64}) {
+    INFO(fx::name(d));
+    CHECK(coverage.dtypes[std::size_t(d)] >= 20);
+  }
+  CHECK(smooth.smooth > 10 * programs);
+  CHECK(smooth.rough < smooth.smooth);
+  if (std::getenv("FX_FUZZ_COUNTS")) {
+    MESSAGE(smooth.smooth << " smooth and " << smooth.rough << " rough derivatives");
+    for (const auto& [name, n] : coverage.prims) MESSAGE(name << " " << n);
+  }
+}
