@@ -125,16 +125,18 @@ constexpr int Builder::merge(const Eqn& e) {
     table_ = Vec<int>(table_.empty() ? 64 : 2 * table_.size(), -1);
     const unsigned mask = unsigned(table_.size()) - 1;
     for (int i = 0; i < g.eqns.size(); ++i) {
-      unsigned h = hash_eqn(g.eqns[i]) & mask;
+      unsigned h = hashes_[i] & mask;
       while (table_[int(h)] >= 0) h = (h + 1) & mask;
       table_[int(h)] = i;
     }
   }
-  const unsigned mask = unsigned(table_.size()) - 1;
-  unsigned h = hash_eqn(e) & mask;
+  const unsigned mask = unsigned(table_.size()) - 1, hash = hash_eqn(e);
+  unsigned h = hash & mask;
   for (; table_[int(h)] >= 0; h = (h + 1) & mask)
-    if (same_eqn(g.eqns[table_[int(h)]], e)) return table_[int(h)];
+    if (const int i = table_[int(h)]; hashes_[i] == hash && same_eqn(g.eqns[i], e)) return i;
   table_[int(h)] = g.eqns.size();
+  hashes_.resize(g.eqns.size() + 1);
+  hashes_.back() = hash;
   return -1;
 }
 

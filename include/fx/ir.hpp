@@ -224,6 +224,7 @@ struct Builder {
 
  private:
   Vec<int> table_;                   // open-addressing hash of equations, when simplify is set
+  Vec<unsigned> hashes_;             // of each equation
   Vec<int> literal_table_;           // the same of literal variables
   Vec<int> capture_id_;              // outer variable -> index into captured, for captures from one Builder
   constexpr Val new_var(Var v) {

@@ -14,6 +14,12 @@ T chain(T acc, T a, T b) {
   else return T(std::make_unsigned_t<T>(acc) + std::make_unsigned_t<T>(a) * std::make_unsigned_t<T>(b));
 }
 
+template <class T>
+T small(int v) {
+  if constexpr (std::is_floating_point_v<T>) return T(v) / 7;
+  else return T(v);
+}
+
 struct Layout {
   std::int64_t row, col, start;
 };
@@ -29,7 +35,7 @@ void check(std::int64_t m, std::int64_t n, std::int64_t k, Layout la, Layout lb,
   Random r(seed);
   auto make = [&](std::int64_t size) {
     Array a(d, size, r);
-    for (std::int64_t i = 0; tame && i < size; ++i) a.set(i, fx::detail::to_bits(T(double(int(r.next() % 2001) - 1000) / (is_float(d) ? 7 : 1))));
+    for (std::int64_t i = 0; tame && i < size; ++i) a.set(i, fx::detail::to_bits(small<T>(int(r.next() % 2001) - 1000)));
     return a;
   };
   const Array a = make(2 * m * k + m + k), b = make(2 * k * n + k + n);

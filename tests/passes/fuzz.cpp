@@ -85,7 +85,8 @@ std::string check(const reference::Program& p, int i, Random& random, reference:
   const fx::GraphRef b = reference::batched(g, mapped, int(examples.size()), out_mapped);
   const Values rows = reference::stacked(examples, mapped);
   if (std::string s = reference::check_vjp(*b, rows, wrt, random); !s.empty()) return "vmap: " + s;
-  return reference::check_jvp(*b, rows, wrt, random, false, &smooth);
+  if (std::string s = reference::check_jvp(*b, rows, wrt, random, false, &smooth); !s.empty()) return "vmap: " + s;
+  return {};
 }
 
 }  // namespace

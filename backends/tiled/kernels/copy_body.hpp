@@ -137,6 +137,7 @@ FX_INLINE void copy_box(void* out, const std::int64_t* out_strides, const void* 
 }
 
 FX_INLINE void fill(void* out, std::uint64_t bits, std::int64_t n, int element_size) {
+  if (n == 0) return;
   if (element_size == 1) std::memset(out, int(bits & 255), std::size_t(n));
   else if (element_size == 4) kernels::fill_as<kernels::Moved<4>::type>(out, std::uint32_t(bits), n);
   else kernels::fill_as<kernels::Moved<8>::type>(out, bits, n);

@@ -15,9 +15,14 @@
 #if defined(__clang__)
 #define FX_INDEPENDENT _Pragma("clang loop vectorize(assume_safety) interleave_count(2) unroll(disable)")
 #define FX_AS_WRITTEN _Pragma("clang loop vectorize(disable) unroll(disable)")
+// Around functions that hold such loops: that one of them stays scalar on some target is no user's business.
+#define FX_LOOPS_BEGIN _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
+#define FX_LOOPS_END _Pragma("clang diagnostic pop")
 #else
 #define FX_INDEPENDENT _Pragma("GCC ivdep")
 #define FX_AS_WRITTEN
+#define FX_LOOPS_BEGIN
+#define FX_LOOPS_END
 #endif
 #if defined(__x86_64__)
 #define FX_AVX2 [[gnu::target("avx2,fma")]]

@@ -29,6 +29,7 @@ FX_LOOP auto order_key(T v, bool nan_lowest) {
 template <class T>
 using KeyOf = decltype(order_key(T(), false));
 
+FX_LOOPS_BEGIN
 // Contiguous elements in pieces of constant length, which compilers vectorise.
 template <class T>
 void keys_loop(const T* x, std::int64_t n, std::int64_t step, bool down, KeyOf<T>* out) {
@@ -42,6 +43,7 @@ void keys_loop(const T* x, std::int64_t n, std::int64_t step, bool down, KeyOf<T
   FX_AS_WRITTEN
   for (; i < n; ++i) out[i] = K(order_key(x[i * step], down) ^ flip);
 }
+FX_LOOPS_END
 FX_INLINE int key_size(DType d) { return size_of(d) == 8 ? 8 : 4; }
 // Keys of n elements, `step` apart: i32 for dtypes of up to 4 bytes, else i64. down: in reverse order. A NaN comes last.
 FX_INLINE void write_keys(DType d, const void* in, std::int64_t n, std::int64_t step, bool down, void* keys) {

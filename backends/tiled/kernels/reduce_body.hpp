@@ -113,7 +113,7 @@ FX_INLINE void col_merge(const Fold& f, void* state, void* block, std::int64_t c
   else fold_into(f, kernels::inner(state), kernels::inner(block), cols, scratch);
 }
 FX_INLINE void col_finish(const Fold& f, void* state, std::int64_t cols, std::int64_t n, void* out, void* scratch) {
-  if (n == 0) return fill(out, f.empty, cols, size_of(f.to));
+  if (n == 0 || cols == 0) return fill(out, f.empty, cols, size_of(f.to));
   kernels::col_close(f, state, cols, scratch);
   if (!f.is_arg()) return void(std::memcpy(out, kernels::inner(state), std::size_t(cols * size_of(f.dtype))));
   const std::int64_t* at = kernels::positions(f, state, cols);

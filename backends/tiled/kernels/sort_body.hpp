@@ -85,6 +85,7 @@ FX_INLINE std::int64_t sort_workspace(std::int64_t n) { return n * (2 * std::int
 FX_INLINE void sort(Span<const DType> dtypes, int num_keys, const void* const* in, void* const* out, std::int64_t outer,
                     std::int64_t n, std::int64_t inner, void* workspace) {
   auto* ranks = static_cast<kernels::Ranked*>(workspace);
+  if (n == 0) return;
   void* line = ranks + 2 * n;  // keys, then elements on their way
   for (std::int64_t o = 0; o < outer; ++o)
     for (std::int64_t j = 0; j < inner; ++j) {

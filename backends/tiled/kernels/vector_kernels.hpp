@@ -8,6 +8,7 @@
 #if FX_BODIES
 namespace fx::inline v0::tiled::kernels {
 
+FX_LOOPS_BEGIN
 // dst[i] = Op(a[i], b[i], c[i]) with operand types A, B, C; void: not an operand.
 template <class Op, class R, class A, class B, class C>
 FX_LOOP void loop(char* dst, const Place* pa, const Place* pb, const Place* pc, std::int64_t groups) {
@@ -37,10 +38,6 @@ FX_LOOP void loop(char* dst, const Place* pa, const Place* pb, const Place* pc, 
   }
 }
 
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed"  // some loops stay scalar on some targets; no user's business
-#endif
 template <class Op, class R, class A, class B, class C>
 void plain(char* dst, const Place* a, const Place* b, const Place* c, std::int64_t groups) {
   loop<Op, R, A, B, C>(dst, a, b, c, groups);
@@ -49,9 +46,7 @@ template <class Op, class R, class A, class B, class C>
 FX_AVX2 void wide(char* dst, const Place* a, const Place* b, const Place* c, std::int64_t groups) {
   loop<Op, R, A, B, C>(dst, a, b, c, groups);
 }
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#endif
+FX_LOOPS_END
 // One version, where wide registers gain little or the loop stays scalar anyway. (Each loop costs users compile time; for
 // the same reason there is no third one for AVX-512: these loops move data through the first-level cache.)
 template <class Op, class R, class A, class B = void, class C = void>

@@ -111,7 +111,7 @@ class Vec {
     for (const T& v : s) p_[n_++] = v;
   }
   constexpr void resize(int n, const T& v = T{}) {
-    reserve(n);
+    if (n > cap_) reserve(n > 2 * cap_ ? n : 2 * cap_);
     for (int i = n_; i < n; ++i) p_[i] = v;
     n_ = n;
   }

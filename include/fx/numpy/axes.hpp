@@ -143,6 +143,12 @@ constexpr std::int64_t count_along(const Dims& shape, const Dims& axes) {
   for (std::int64_t a : axes) n *= shape[int(a)];
   return n;
 }
+// x with its dimensions in another order; x itself if it is the same.
+constexpr Val permuted(Val x, const Dims& perm) {
+  bool same = perm.n == type_of(x).rank();
+  for (int i = 0; i < perm.n; ++i) same = same && perm[i] == i;
+  return same ? x : transpose(x, perm);
+}
 
 // f(value) on one operand: the body of most functions here. f: Val(Val, Loc).
 template <class F>

@@ -59,7 +59,7 @@ constexpr Val matmul_stacks(Val a, Val b) {
   for (int k = 0; k < rank; ++k) order.push_back(l.own.contains(k) ? left++ : r.own.contains(k) ? right++ : shared++);
   order.push_back(left);
   order.push_back(right);
-  return transpose(y, order);
+  return permuted(y, order);
 }
 constexpr Val matmul_val(Val a, Val b, std::string_view who, Loc loc) {
   const Type ta = type_of(a), tb = type_of(b);

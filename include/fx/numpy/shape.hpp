@@ -14,7 +14,7 @@ constexpr Dims resolved_shape(const Type& t, const Dims& shape, Loc loc) {
   std::int64_t rest = 1;
   for (int i = 0; i < shape.n; ++i) {
     if (!shape.dim(i).is_negative()) {
-      if (rest >= 0) rest = checked_mul(rest, shape[i]);
+      if (rest >= 0) rest = shape.dim(i).is_static() ? checked_mul(rest, shape[i]) : -1;
       continue;
     }
     if (shape[i] != -1 || open >= 0) {
@@ -26,7 +26,6 @@ constexpr Dims resolved_shape(const Type& t, const Dims& shape, Loc loc) {
   }
   if (open < 0) return r;
   need_sizes(t, who, loc);
-  need_sizes({t.dtype, without(shape, Dims{})}, who, loc);
   const std::int64_t n = numel(t);
   if (rest <= 0 || n % rest != 0) {
     Str s = message(who, t, "has ");
@@ -95,7 +94,7 @@ constexpr Array transpose(Array::Op x, const detail::Axes& axes = {}) {
     Dims perm;
     for (int i = t.rank(); axes.all && i-- > 0;) perm.push_back(i);
     if (!axes.all) perm = detail::axis_list(axes.list, t.rank(), t, "np::transpose", x.loc);
-    return fx::transpose(v, perm);
+    return detail::permuted(v, perm);
   });
 }
 // Two axes change places.
@@ -105,7 +104,7 @@ constexpr Array swapaxes(Array::Op x, std::int64_t a, std::int64_t b) {
     const int i = detail::axis_of(a, t, "np::swapaxes", x.loc), j = detail::axis_of(b, t, "np::swapaxes", x.loc);
     Dims perm = detail::others(t.rank(), {});
     std::swap(perm[i], perm[j]);
-    return fx::transpose(v, perm);
+    return detail::permuted(v, perm);
   });
 }
 // Axes `from` come to stand at `to`, the others keep their order. Errors (shape): lists of different lengths.
@@ -115,7 +114,7 @@ constexpr Array moveaxis(Array::Op x, const detail::Axes& from, const detail::Ax
     const Dims i = detail::axis_list(from.list, t.rank(), t, "np::moveaxis", x.loc),
                j = detail::axis_list(to.list, t.rank(), t, "np::moveaxis", x.loc);
     if (i.n != j.n) fail(ErrorCode::shape, "np::moveaxis: takes as many places as axes", x.loc);
-    return fx::transpose(v, detail::axes_to_front(t.rank(), i, j));
+    return detail::permuted(v, detail::axes_to_front(t.rank(), i, j));
   });
 }
 // New axes of size 1 at these places of the result.

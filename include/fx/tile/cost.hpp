@@ -8,8 +8,8 @@ namespace fx::inline v0::tile {
 // vector tile where they are long enough.
 void choose_blocks(Kernel& k, const Program& p, const Target& t);
 
-// What one run of k does, if no output lies in an input's memory but where the program says so.
-Counts predicted(const Kernel& k, const Program& p);
+// What one run of k does. aliased[k]: the input in whose memory output k lies, or -1; none without it.
+Counts predicted(const Kernel& k, const Program& p, Span<const int> aliased = {});
 
 // Arithmetic and time of one run.
 struct Estimate {

@@ -79,16 +79,26 @@ FX_INLINE double elements(const Program& p, const Vec<Access>& list, int from) {
   return n;
 }
 
-FX_INLINE Counts count_scan(const Kernel& k, const Program& p) {
+// Whether two buffers lie in one memory, where aliased[k] is the input in whose memory output k is, or -1.
+FX_INLINE bool one_memory(const Program& p, int a, int b, Span<const int> aliased) {
+  if (same_memory(p, a, b)) return true;
+  const BufferDecl &in = p.buffers[a], &out = p.buffers[b];
+  return in.place == BufferDecl::input && out.place == BufferDecl::output && out.at < aliased.size() && aliased[int(out.at)] == in.at;
+}
+
+FX_INLINE Counts count_scan(const Kernel& k, const Program& p, Span<const int> aliased) {
   Counts c;
   c.steps = k.space[0];
   for (int i = 0; i < k.carries; ++i) {
-    const bool same = same_memory(p, k.in[k.consts + i].buffer, k.out[i].buffer);
+    const bool same = one_memory(p, k.in[k.consts + i].buffer, k.out[i].buffer, aliased);
     if (same || (k.space[0] > 0 && !k.in_place[i])) continue;
     c.bytes_in += buffer_bytes(p, k.out[i].buffer);
     c.bytes_out += buffer_bytes(p, k.out[i].buffer);
   }
-  for (const Counts& inner : k.loop->predicted()) {
+  Vec<int> carried;
+  for (int i = 0; i < k.carries; ++i) carried.push_back(k.in_place[i] ? k.consts + i : -1);
+  for (const Kernel& step : k.loop->kernels) {
+    const Counts inner = predicted(step, *k.loop, carried);
     c.steps += k.space[0] * inner.steps;
     c.bytes_in += k.space[0] * inner.bytes_in;
     c.bytes_out += k.space[0] * inner.bytes_out;
@@ -97,7 +107,7 @@ FX_INLINE Counts count_scan(const Kernel& k, const Program& p) {
 }
 
 // A read or write at computed positions moves the window's elements; a write whose result lies elsewhere also all others.
-FX_INLINE Counts count_index(const Kernel& k, const Program& p) {
+FX_INLINE Counts count_index(const Kernel& k, const Program& p, Span<const int> aliased) {
   const Eqn& e = k.op->eqns[0];
   const IndexSpec spec = e.prim->index(*k.op, e);
   Counts c;
@@ -106,7 +116,7 @@ FX_INLINE Counts count_index(const Kernel& k, const Program& p) {
   c.bytes_in = c.bytes_out;
   for (int i = spec.indices; i < k.in.size(); ++i)
     if (!spec.write || i != spec.updates) c.bytes_in += numel(k.op->type(k.op->ins[i])) * element_bytes(k.in[i], p);
-  if (spec.write && !same_memory(p, k.in[spec.operand].buffer, k.out[0].buffer)) {
+  if (spec.write && !one_memory(p, k.in[spec.operand].buffer, k.out[0].buffer, aliased)) {
     c.bytes_in += buffer_bytes(p, k.out[0].buffer);
     c.bytes_out += buffer_bytes(p, k.out[0].buffer);
   }
@@ -134,9 +144,9 @@ FX_INLINE void choose_blocks(Kernel& k, const Program& p, const Target& t) {
     }
 }
 
-FX_INLINE Counts predicted(const Kernel& k, const Program& p) {
-  if (k.kind == KernelKind::scan) return detail::count_scan(k, p);
-  if (k.kind == KernelKind::index) return detail::count_index(k, p);
+FX_INLINE Counts predicted(const Kernel& k, const Program& p, Span<const int> aliased) {
+  if (k.kind == KernelKind::scan) return detail::count_scan(k, p, aliased);
+  if (k.kind == KernelKind::index) return detail::count_index(k, p, aliased);
   Counts c;
   c.steps = steps(k);
   for (const Access& a : k.in) c.bytes_in += detail::copied(k, p, a);
