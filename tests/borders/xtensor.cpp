@@ -21,20 +21,21 @@ using fx::Dims;
 
 namespace {
 
-// from_xtensor(e) has the shape of e and its elements in row-major order; both ways back give the same.
-template <class E>
-void round_trip(const xt::xexpression<E>& expression) {
-  const E& e = expression.derived_cast();
-  using T = std::remove_cv_t<typename E::value_type>;
-  const Array a = fx::from_xtensor(e);
+// a has the shape of `want` and its elements in row-major order; both ways back give the same.
+template <class T>
+void compare(const Array& a, const xt::xarray<T>& want) {
   CHECK(a.dtype() == fx::dtype_of<T>);
-  REQUIRE(a.rank() == int(e.dimension()));
-  for (int i = 0; i < a.rank(); ++i) CHECK(a.shape()[i] == std::int64_t(e.shape()[std::size_t(i)]));
-  const xt::xarray<T> want = e;
+  const std::vector<std::int64_t> shape(want.shape().begin(), want.shape().end());
+  CHECK(std::vector<std::int64_t>(a.shape().begin(), a.shape().end()) == shape);
   CHECK(fx::to_xtensor<T>(a) == want);
   CHECK(fx::xview<T>(a) == want);
-  REQUIRE(a.size() == std::int64_t(want.size()));
-  CHECK(std::equal(want.begin(), want.end(), a.view<T>().begin()));
+  const auto elements = a.view<T>();
+  REQUIRE(elements.size() == want.size());
+  CHECK(std::equal(elements.begin(), elements.end(), want.data()));
+}
+template <class E>
+void round_trip(const xt::xexpression<E>& e) {
+  compare<std::remove_cv_t<typename E::value_type>>(fx::from_xtensor(e), e);
 }
 
 template <class T>
