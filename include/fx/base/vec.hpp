@@ -107,7 +107,7 @@ class Vec {
     p_[n_++] = std::move(v);
   }
   constexpr void append(Span<const T> s) {
-    if (s.empty()) return;
+    if (s.size() <= 0) return;
     if (n_ + s.size() > cap_) reserve(n_ + s.size() > 2 * cap_ ? n_ + s.size() : 2 * cap_);
     for (const T& v : s) p_[n_++] = v;
   }
