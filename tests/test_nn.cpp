@@ -1,8 +1,8 @@
 // test_nn.cpp -- fx::nn: values (from NumPy), gradients at the awkward places, errors, constant evaluation.
 #include <doctest/doctest.h>
-#include <fx/fx.hpp>
 
 #include <cmath>
+#include <fx/fx.hpp>
 #include <string>
 
 namespace {
@@ -39,7 +39,8 @@ TEST_CASE("relu") {
 
 TEST_CASE("softmax, log_softmax, logsumexp") {
   CHECK(str(nn::softmax(x)) == "[[0.09003057 0.24472847 0.66524096]\n [0.12195165 0.54654939 0.33149896]]");
-  CHECK(str(nn::softmax(x, {.axis = 0})) == "[[0.88079708 0.81757448 0.95257413]\n [0.11920292 0.18242552 0.04742587]]");
+  CHECK(str(nn::softmax(x, {.axis = 0})) ==
+        "[[0.88079708 0.81757448 0.95257413]\n [0.11920292 0.18242552 0.04742587]]");
   CHECK(str(np::sum(nn::softmax(x, {.axis = {0, 1}}))) == "1.0");
   CHECK(str(nn::log_softmax(x)) == "[[-2.40760596 -1.40760596 -0.40760596]\n [-2.10413061 -0.60413061 -1.10413061]]");
   CHECK(str(nn::logsumexp(x, {.axis = 1})) == "[3.40760596 1.10413061]");
@@ -89,22 +90,22 @@ TEST_CASE("one_hot") {
 TEST_CASE("smooth activations") {
   CHECK(str(nn::softplus(np::array({-1000.0, -1.0, 0.0, 1.0, 1000.0}))) ==
         "[0.00000000e+00 3.13261688e-01 6.93147181e-01 1.31326169e+00\n 1.00000000e+03]");
-  CHECK(str(fx::grad([](const Array& a) { return np::sum(nn::softplus(a)); })(np::array({-1000.0, -1.0, 0.0, 1.0, 1000.0}))) ==
-        "[0.         0.26894142 0.5        0.73105858 1.        ]");
+  CHECK(str(fx::grad([](const Array& a) { return np::sum(nn::softplus(a)); })(np::array(
+            {-1000.0, -1.0, 0.0, 1.0, 1000.0}))) == "[0.         0.26894142 0.5        0.73105858 1.        ]");
   CHECK(str(nn::sigmoid(np::array({-1.0, 0.0, 1.0}))) == "[0.26894142 0.5        0.73105858]");
   CHECK(str(nn::silu(np::array({-1.0, 0.0, 1.0}))) == "[-0.26894142  0.          0.73105858]");
   CHECK(str(nn::gelu(np::array({-1.0, 0.0, 1.0}))) == "[-0.15880801  0.          0.84119199]");
 }
 
 TEST_CASE("errors") {
-  CHECK(error_of([] { nn::softmax(np::array({1, 2})); }) ==
-        "nn::softmax: i32[2] is no floating-point value; convert it with fx::convert(x, fx::f32)");
+  CHECK(error_of([] {
+          nn::softmax(np::array({1, 2}));
+        }) == "nn::softmax: i32[2] is no floating-point value; convert it with fx::convert(x, fx::f32)");
   CHECK(error_of([] { nn::softmax(x, {.axis = 2}); }) == "nn::softmax: f64[2,3] has no axis 2; its axes are -2 to 1");
   CHECK(error_of([] { nn::softmax(1.0); }) == "nn::softmax: f64[] has no axis -1; it is a scalar");
   CHECK(error_of([] { nn::one_hot(np::array({1.0}), 3); }) ==
         "nn::one_hot: f64[1] is no index; indices are i32, i64, u32 or u64");
-  CHECK(error_of([] { nn::one_hot(np::array({1}), -1); }) ==
-        "nn::one_hot: i32[1] cannot become rows: n is negative, or there are 8 axes");
+  CHECK(error_of([] { nn::one_hot(np::array({1}), -1); }) == "nn::one_hot: size -1 of axis 1 is negative");
 }
 
 namespace {

@@ -1,9 +1,10 @@
-// test_random.cpp -- fx::random: every number against JAX's (tests/golden/jax_random.txt), keys as leaves, tracing, errors.
+// test_random.cpp -- fx::random: every number against JAX's (tests/golden/jax_random.txt), keys as leaves, tracing,
+// errors.
 #include <doctest/doctest.h>
-#include <fx/fx.hpp>
 
 #include <cstdint>
 #include <fstream>
+#include <fx/fx.hpp>
 #include <map>
 #include <string>
 #include <vector>
@@ -79,7 +80,9 @@ void check_same(const std::string& seed, const std::string& what, const Array& g
   const bool normal = what.substr(0, 6) == "normal";
   for (std::size_t i = 0; i < want.size(); ++i) {
     std::uint64_t apart = own[i] != want[i];
-    if (normal) apart = got.dtype() == fx::f32 ? ulps<float, std::int32_t>(own[i], want[i]) : ulps<double, std::int64_t>(own[i], want[i]);
+    if (normal)
+      apart = got.dtype() == fx::f32 ? ulps<float, std::int32_t>(own[i], want[i])
+                                     : ulps<double, std::int64_t>(own[i], want[i]);
     if (apart > worst) worst = apart;
     wrong += apart != 0;
     if (apart && first == want.size()) first = i;
@@ -92,9 +95,7 @@ void check_same(const std::string& seed, const std::string& what, const Array& g
 std::string error_text(auto&& f) {
   try {
     f();
-  } catch (const fx::Error& e) {
-    return e.what();
-  }
+  } catch (const fx::Error& e) { return e.what(); }
   return "no error";
 }
 std::string first_line(const std::string& s) { return s.substr(0, s.find('\n')); }
@@ -150,8 +151,9 @@ TEST_CASE("seeds: every C++ integer") {
 TEST_CASE("keys are leaves, and functions of keys trace and map") {
   const Key k = random::key(42);
   CHECK(fx::tree::leaf_count(std::pair(k, k)) == 2);
-  CHECK(bits_of(random::keys(k, 3).data) == bits_of(np::concatenate({random::split<3>(k)[0].data, random::split<3>(k)[1].data,
-                                                                     random::split<3>(k)[2].data})));
+  CHECK(bits_of(random::keys(k, 3).data) ==
+        bits_of(
+            np::concatenate({random::split<3>(k)[0].data, random::split<3>(k)[1].data, random::split<3>(k)[2].data})));
   // One key per row: each row has the numbers of its own key.
   const Array rows = fx::vmap([](const Key& one) { return random::normal(one, {4}); })(random::keys(k, 3));
   CHECK(rows.shape() == fx::Dims{3, 4});
@@ -196,14 +198,17 @@ TEST_CASE("errors") {
   const Key k = random::key(0);
   CHECK(first_line(error_text([&] { random::normal(random::keys(k, 3), {2}); })) ==
         "fx: random::normal: u32[3,2] is not one key (u32[2]); map over several keys with fx::vmap");
-  CHECK(first_line(error_text([&] { random::normal(k, {-2}); })) == "fx: random::normal: size -2 of axis 0 is negative");
+  CHECK(first_line(error_text([&] { random::normal(k, {-2}); })) ==
+        "fx: random::normal: size -2 of axis 0 is negative");
   CHECK(first_line(error_text([&] { random::uniform(k, {2}, {.dtype = fx::i32}); })) ==
         "fx: random::uniform: gives f32 or f64, not i32");
-  CHECK(first_line(error_text([&] { random::randint(k, {2}, 5, 5); })) == "fx: random::randint: 5 to 5 holds no integer");
+  CHECK(first_line(error_text([&] { random::randint(k, {2}, 5, 5); })) ==
+        "fx: random::randint: 5 to 5 holds no integer");
   CHECK(first_line(error_text([&] { random::randint(k, {2}, -1, 5, {.dtype = fx::u32}); })) ==
         "fx: random::randint: -1 to 5 does not fit u32");
   CHECK(first_line(error_text([&] { random::bits(k, {2}, fx::f32); })) == "fx: random::bits: gives u32 or u64");
-  CHECK(first_line(error_text([&] { random::fold_in(k, 0.5); })) == "fx: the number 0.5 is not representable as u32, the dtype of its partner; convert the Array with fx::convert");
+  CHECK(first_line(error_text([&] { random::fold_in(k, 0.5); })) ==
+        "fx: the number 0.5 is not representable as u32, the dtype of its partner; convert the Array with fx::convert");
   CHECK(first_line(error_text([&] { random::permutation(k, -1); })) ==
         "fx: random::permutation: the size is negative or above 2^31 - 1");
   try {

@@ -58,6 +58,7 @@ FX_INLINE void DotStep::run(const Memory& m, char* scratch, tile::Counts* counts
     s.a_row = stride(m_, lhs), s.a_col = stride(k_, lhs);
     s.b_row = stride(k_, rhs), s.b_col = stride(n_, rhs);
     s.c_row = stride(m_, out);
+    s.resume = b.start[k.space.n - 1] > 0;
     Odometer o;
     for (const Loop& l : batch_) o.add(l.extent(b));
     do {

@@ -176,6 +176,7 @@ FX_INLINE std::int64_t ReduceStep::scratch_bytes() const {
   }
   if (!rows_) {
     columns = kept_.empty() ? 1 : kept_.back().inner * k.block[kept_.back().outer];
+    if (columns == 0) columns = 1;  // nothing is kept
     const std::int64_t chunk = columns < column_chunk_size ? columns : column_chunk_size;
     states = states / columns * ((columns + chunk - 1) / chunk);
     columns = chunk;

@@ -136,6 +136,8 @@ constexpr std::uint64_t first_element(const Node& n, Loc loc);
 [[noreturn]] void fail_traced(const Node& n, std::string_view what, Loc loc);
 [[noreturn]] void fail_leaked(const Node& n, Loc loc);
 NodeRef concrete_node(const Type& t, const void* elements, Loc loc);
+// The size of a static type. Errors (memory): it exceeds 2^62.
+std::int64_t bytes_of(const Type& t, Loc loc);
 // Turns a boolean or number into T.
 template <Element T>
 constexpr T element_as(DType d, std::uint64_t bits) {
@@ -284,15 +286,16 @@ FX_INLINE const void* bytes(const Node& n, Loc loc) {
   if (n.kind != Node::concrete) fail_traced(n, "reading a value", loc);
   return n.storage ? n.storage->data : nullptr;
 }
+FX_INLINE std::int64_t bytes_of(const Type& t, Loc loc) {
+  const std::int64_t count = numel(t), size = count < 0 ? count : checked_mul(count, size_of(t.dtype));
+  if (size >= 0) return size;
+  Str s("an Array of type ");
+  put(s, t);
+  s += " is too large";
+  fail(ErrorCode::memory, s, loc);
+}
 FX_INLINE NodeRef concrete_node(const Type& t, const void* elements, Loc loc) {
-  const std::int64_t count = numel(t);
-  const std::int64_t size = count < 0 ? -1 : checked_mul(count, size_of(t.dtype));
-  if (size < 0) {
-    Str s("an Array of type ");
-    put(s, t);
-    s += " is too large";
-    fail(ErrorCode::memory, s, loc);
-  }
+  const std::int64_t size = bytes_of(t, loc);
   NodeRef n = make_node(Node::concrete, t, loc);
   n->storage = at_line(loc, [&] { return allocate(size); });
   if (size && elements) __builtin_memcpy(n->storage->data, elements, std::size_t(size));

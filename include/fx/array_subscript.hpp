@@ -61,6 +61,14 @@ inline constexpr detail::Ellipsis ellipsis{};
 constexpr detail::SliceBounds slice(detail::SliceBound start, detail::SliceBound stop, detail::SliceBound step = none) {
   return {start, stop, step};
 }
+// A compile error with the cure: the size of a slice must not depend on values.
+template <class A, class... B>
+requires(__is_same(A, Array) || (__is_same(B, Array) || ...)) constexpr detail::SliceBounds
+    slice(const A&, const B&...) {
+  static_assert(sizeof(A) == 0,
+                "fx::slice takes C++ integers; where a start is an Array, use fx::dynamic_slice(x, {start}, {size})");
+  return {};
+}
 // Subscript: the first `stop` elements; all but the last -stop for a negative one.
 constexpr detail::SliceBounds slice(detail::SliceBound stop) { return {none, stop, none}; }
 

@@ -1,16 +1,16 @@
-// hana.hpp -- Boost.Hana's tuples, pairs, optionals and adapted structs as pytrees. An optional border, apart from fx.hpp.
+// hana.hpp -- Boost.Hana's tuples, pairs, optionals and adapted structs as pytrees: an optional border, not in fx.hpp.
 //
-//   struct Model : Base {                                    // what plain reflection does not take: bases, constructors, ...
+//   struct Model : Base {  // what plain reflection does not take: base classes, constructors, private members
 //     BOOST_HANA_DEFINE_STRUCT(Model, (fx::Array, w), (fx::Array, b));
 //     explicit Model(int width);
 //   };
-//   Model g = fx::grad([](const Model& m) { ... })(model);   // paths "w" and "b"
+//   Model gradient = fx::grad(loss)(model, x);  // the leaves have the paths "w" and "b"
 //
 // A struct adapted by BOOST_HANA_DEFINE_STRUCT, BOOST_HANA_ADAPT_STRUCT, BOOST_HANA_ADAPT_ADT (with getters that return
-// references) or by hand is a pytree of the members it lists, in that order; those of a base count if they are listed, and
-// a struct that has only the list of its base is no pytree. What is not listed is copied along and is part of no key: a jit
-// does not see it change. Include this header where the struct is adapted, so that it is one tree in every file. Of Hana it
-// takes little more than names: include what you use.
+// references) or by hand is a pytree of the members it lists, in that order. Those of a base count if they are listed;
+// a struct that has only the list of its base is no pytree. What is not listed is copied along, and no jit sees it
+// change. Include this header where the struct is adapted, so that it is one tree in every file. Of Hana it takes
+// little more than names: include what you use.
 #pragma once
 #include <boost/hana/accessors.hpp>
 #include <boost/hana/concept/struct.hpp>
@@ -27,17 +27,21 @@ namespace fx::inline v0 {
 namespace detail {
 namespace hana = boost::hana;
 
-// Whether the accessor A of T came with the macro of a base class B: it would leave out T's own members.
+// Whether T has no list of members of its own, but that of its base class B.
+template <class B, class T>
+concept ListsFor =
+    !std::is_same_v<T, B> && std::is_same_v<typename T::hana_accessors_impl, typename B::hana_accessors_impl>;
+// Whether the accessor A of T is from such a list.
 template <class T, class A>
 inline constexpr bool is_inherited = false;
-template <class T, template <class P, P> class Member, class M, class B, M B::*p>
-  requires(!std::is_same_v<T, B> && std::is_same_v<typename T::hana_accessors_impl, typename B::hana_accessors_impl>)
+template <class T, template <class P, P> class Member, class M, ListsFor<T> B, M B::*p>
 inline constexpr bool is_inherited<T, Member<M B::*, p>> = true;
 
 // Whether the accessor A leads to a member of T itself, and not to a copy of it.
 template <class T, class A>
-inline constexpr bool is_member = !is_inherited<T, A> && std::is_lvalue_reference_v<decltype(A{}(std::declval<T&>()))> &&
-                                  std::is_lvalue_reference_v<decltype(A{}(std::declval<const T&>()))>;
+inline constexpr bool is_member =
+    !is_inherited<T, A> && std::is_lvalue_reference_v<decltype(A{}(std::declval<T&>()))> &&
+    std::is_lvalue_reference_v<decltype(A{}(std::declval<const T&>()))>;
 
 // The pairs of name and accessor that Hana has of T.
 template <class T>
@@ -85,9 +89,9 @@ struct TreeAdapter<boost::hana::tuple<T...>> {
   using elements = detail::TypeList<T...>;
   template <class C, class V>
   static constexpr void walk(C& c, V& v) {
-    using At = boost::hana::at_impl<boost::hana::tag_of_t<C>>;
-    detail::walk_product(
-        v, [&c](auto i) -> auto& { return At::apply(c, i); }, std::index_sequence_for<T...>{});
+    using Tag = boost::hana::tag_of_t<C>;
+    const auto at = [&c](auto i) -> auto& { return boost::hana::at_impl<Tag>::apply(c, i); };
+    detail::walk_product(v, at, std::index_sequence_for<T...>{});
   }
 };
 template <class A, class B>

@@ -115,6 +115,12 @@ FX_BINARY(shift_right_logical, ShiftRightLogical)
 #undef FX_UNARY
 #undef FX_BINARY
 
+// A primitive, such as a user's own, on Arrays: its first result. Operands of elementwise ones broadcast.
+constexpr Array apply(const Prim& p, std::initializer_list<detail::Operand> operands, const Params& params = {}) {
+  if (p.kind == Kind::elementwise) return detail::elementwise(p, operands, params);
+  return detail::record_op({operands.begin(), int(operands.size())}, operands.begin()->loc, [&](detail::Recording& r) { return r.b().bind(p, r.vals, params); });
+}
+
 // x*x*...*x, n times; 1/x^-n for negative n. Its derivative is exact also at 0.
 constexpr Array integer_pow(Array::Op x, std::int64_t n) { return detail::unary_op(prim<IntegerPow>, x, Params().integer(n)); }
 // x as another dtype: see Convert in ops/logic.hpp for saturation and rounding.

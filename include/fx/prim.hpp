@@ -1,10 +1,12 @@
 // prim.hpp -- what a primitive is: a struct with static members, turned into one constexpr rule table by `prim<P>`.
 //
-//   struct Sinc : Unary<Sinc, floats> {                       // kind, type rule, batching and dispatch come from here
+//   struct Sinc : Unary<Sinc> {                               // kind, type rule, batching, jvp and dispatch come from here
 //     static constexpr std::string_view name = "sinc";
+//     static constexpr DTypes takes = floats;
 //     template <class V> static constexpr V emit(V x) { ... } // the one body every tier runs
-//     static constexpr Val jvp(Val t, Val x, Val y) { return t * ...; }
+//     static constexpr Val tangent(Val t, Val x, Val y) { return t * ...; }
 //   };
+//   fx::apply(fx::prim<Sinc>, {x})                            // on Arrays (tests/transforms/user_primitive.cpp)
 //
 // Rules bind one operation per statement where order could vary: C++ leaves it to the compiler which argument comes first,
 // and a Graph must not depend on the compiler.

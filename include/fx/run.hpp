@@ -5,7 +5,7 @@
 
 namespace fx::inline v0::detail {
 
-// The executable of g. Errors (unsupported): a symbolic size.
+// The executable of g. Errors: a symbolic size (unsupported), one that exceeds 2^62 bytes (memory).
 ExecutableRef compiled(const Graph& g, Loc loc);
 // Runs x. donated[i]: only the caller holds input i, so its memory may become that of an output.
 Vec<NodeRef> run_executable(const Executable& x, Span<const Type> out_types, Span<const NodeRef> in, Span<const char> donated, Loc loc);
@@ -13,7 +13,10 @@ Vec<NodeRef> run_executable(const Executable& x, Span<const Type> out_types, Spa
 #if FX_BODIES
 FX_INLINE ExecutableRef compiled(const Graph& g, Loc loc) {
   for (const Type& t : g.types) {
-    if (t.is_static()) continue;
+    if (t.is_static()) {
+      bytes_of(t, loc);
+      continue;
+    }
     Str s("a function with the symbolic size ");
     put(s, t);
     s += " can be traced and printed, and in this version not run; give the sizes as numbers";

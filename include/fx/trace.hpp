@@ -43,8 +43,8 @@ class Trace {
       if (!n->token->open) fail_leaked(*n, loc);
       anchor(*n->token->open);
       if (!FX_CONSTANT_EVALUATED()) check_enclosing(*this, *n, loc);
-    } else if (FX_CONSTANT_EVALUATED() && n->kind == Node::concrete && n->type.rank() == 0) {
-      return b.literal(n->type.dtype, n->elements[0]);
+    } else if (is_constant(*n)) {
+      return b.literal(n->type.dtype, first_element(*n, loc));
     }
     const int known = find_captured(*n);
     if (known >= 0) return {&b, captured_vars[known]};
@@ -68,6 +68,11 @@ class Trace {
   Vec<int> table_;  // run time: hash of captured nodes
   constexpr Closed close_here(Span<const Val> outs);
   Closed close_run_time(Span<const Val> outs);
+  // A number of the function itself: in constant evaluation any, at run time one that was made since the trace began.
+  constexpr bool is_constant(const Node& n) const {
+    if (n.kind != Node::concrete || n.type.rank() > 0 || !computes(n.type.dtype)) return false;
+    return FX_CONSTANT_EVALUATED() || (!lift && n.serial > serial);
+  }
   constexpr void anchor(Trace& outer) {
     if (parent || !FX_CONSTANT_EVALUATED()) return;
     parent = &outer;

@@ -1,5 +1,5 @@
-// xtensor.hpp -- Arrays from xtensor's expressions, and Arrays as its containers and views. An optional border, apart from
-// fx.hpp: xtensor costs a file 1.5 - 2.5 seconds.
+// xtensor.hpp -- Arrays from xtensor's expressions, and back as its containers and views: an optional border, not in
+// fx.hpp, to which xtensor adds about 0.7 seconds a file.
 //
 //   fx::Array a = fx::from_xtensor(xt::transpose(m) * 2.0);
 //   xt::xtensor<double, 2> t = fx::to_xtensor<double, 2>(a);
@@ -83,13 +83,14 @@ struct KeepArray {
 
 }  // namespace detail
 
-// The value of an expression, container or view of any layout as an Array of its own, with the dtype of its value_type (a
-// compile error for others than bool, integers, float and double). Under a trace it is a constant, as every Array from
-// outside. Errors (shape): more than 8 dimensions.
+// The value of an expression, container or view of any layout as an Array of its own, with the dtype of its value_type
+// (a compile error for others than bool, integers, float and double). Under a trace it is a constant, as every Array
+// from outside. Errors (shape): more than 8 dimensions.
 template <class E>
 Array from_xtensor(const xt::xexpression<E>& expression, Loc where = Loc::here()) {
   using T = std::remove_cv_t<typename E::value_type>;
-  static_assert(Element<T>, "fx: from_xtensor takes bool, integers of 8 to 64 bits (not char), float and double: use xt::cast");
+  static_assert(Element<T>,
+                "fx: from_xtensor takes bool, integers of 8 to 64 bits (not char), float and double: use xt::cast");
   if constexpr (Element<T>) {
     using Data = xt::xbuffer_adaptor<T*>;
     const E& e = expression.derived_cast();
@@ -105,25 +106,27 @@ Array from_xtensor(const xt::xexpression<E>& expression, Loc where = Loc::here()
   }
 }
 
-// A copy as xt::xarray<T>, or with a rank as xt::xtensor<T, rank>; row-major. Errors: T is not the dtype (dtype), traced
-// (trace), empty or a spec (state), another rank (shape).
+// A copy as xt::xarray<T>, or with a rank as xt::xtensor<T, rank>; row-major. Errors: T is not the dtype (dtype),
+// traced (trace), empty or a spec (state), another rank (shape).
 template <Element T, int rank = -1>
 auto to_xtensor(const Array& a, Loc where = Loc::here()) {
   const std::span<const T> from = a.view<T>(where);
-  typename detail::XtensorKind<rank>::template Container<T> r(detail::xtensor_shape<rank>("to_xtensor", a.type(where), where));
+  typename detail::XtensorKind<rank>::template Container<T> r(
+      detail::xtensor_shape<rank>("to_xtensor", a.type(where), where));
   std::copy(from.begin(), from.end(), r.data());
   return r;
 }
 
-// The Array as an xtensor expression to read, without a copy: the adaptor that xt::adapt makes of a pointer to const, for
-// any rank or with the static one. It keeps the memory alive and unchanged, also after the Array itself is gone, and its
-// copies do; but an expression made of a named view holds it by reference, as it would an xt::xarray. Errors as to_xtensor.
+// The Array as an xtensor expression to read, without a copy: the adaptor that xt::adapt makes of a pointer to const,
+// for any rank or with the static one. It keeps the memory alive and unchanged, also after the Array itself is gone,
+// and its copies do; but an expression made of a named view holds it by reference, as it would an xt::xarray. Errors as
+// to_xtensor.
 template <Element T, int rank = -1>
 auto xview(const Array& a, Loc where = Loc::here()) {
   using Data = xt::xbuffer_adaptor<const T*, xt::smart_ownership, detail::KeepArray>;
   const std::span<const T> from = a.view<T>(where);
-  return typename detail::XtensorKind<rank>::template View<Data>(Data(from.data(), from.size(), detail::KeepArray{a}),
-                                                                 detail::xtensor_shape<rank>("xview", a.type(where), where));
+  return typename detail::XtensorKind<rank>::template View<Data>(
+      Data(from.data(), from.size(), detail::KeepArray{a}), detail::xtensor_shape<rank>("xview", a.type(where), where));
 }
 
 }  // namespace fx::inline v0

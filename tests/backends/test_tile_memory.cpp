@@ -126,6 +126,26 @@ TEST_CASE("memory: a loop that writes one row of its carry copies bytes linear i
   CHECK(compile(row_loop(20))->may_alias(0) == 0);
 }
 
+TEST_CASE("memory: other readers of a value come before what updates it") {
+  Builder b;
+  Val x = b.input({f32, {50, 8}}), i = b.input({i32, {}});
+  Val y = exp(x);
+  Val at[] = {i, like(i, 0)}, before[] = {i - 1, like(i, 0)};
+  Val z = dynamic_update_slice(y, full(b, {f32, {1, 8}}, 2), Span<const Val>(at));
+  Val row = dynamic_slice(y, Span<const Val>(before), {1, 8});  // of the old y
+  Val sum = reduce_sum(y, {0});
+  const Graph g = b.finish(Vec<Val>{z, row, sum});
+  check(g);
+  auto e = compile(g);
+  for (int k = 0; k < e->program().kernels.size(); ++k)
+    if (e->program().kernels[k].kind == tile::KernelKind::index) CHECK(e->program().predicted()[k].bytes_out <= 32);
+  // Two values, each updated by an equation that reads the other: no order is right for both, and none is wrong.
+  Builder c;
+  Val u = exp(c.input({f32, {8}})), v = exp(c.input({f32, {8}})), j = c.input({i32, {}});
+  const Graph crossed = c.finish(Vec<Val>{dynamic_update_slice(u, slice(v, {0}, {3}), {&j, 1}), dynamic_update_slice(v, slice(u, {2}, {6}), {&j, 1})});
+  check(crossed);
+}
+
 TEST_CASE("memory: carries that change places, stay, or are given twice") {
   Builder body;
   Val k = body.input({f32, {7}}), a = body.input({f32, {7}}), b2 = body.input({f32, {7}}), c = body.input({f32, {7}}),

@@ -1,5 +1,6 @@
 // The text of tile programs: read back it is the same program and gives the same bits; mistakes in it are Errors.
 #include <fx/tile/parse.hpp>
+#include <fx/tile/print.hpp>
 
 #include "backends/tile_util.hpp"
 using namespace tile_test;
@@ -30,7 +31,6 @@ TEST_CASE("tile text: read back, it is the same program with the same bits") {
   for (std::int64_t on_chip : {1 << 20, 1 << 9}) {
     auto e = compile(g, small_target(on_chip));
     const std::string text = e->text("tile");
-    if (on_chip == 1 << 20) MESSAGE(text);
     Ref<const tile::Program> p = tile::parse_program(text);
     CHECK(tile::text(*p, tile::host()) == text);
     const tiled::TiledExecutable again({}, p);
@@ -75,7 +75,6 @@ TEST_CASE("tile text: every mistake is an Error, never a crash") {
 
 TEST_CASE("tile text: costs on known targets") {
   const std::string t = compile(sample_graph())->text("cost");
-  MESSAGE(t);
   CHECK(t.find("tpu_v6e") != t.npos);
   CHECK_THROWS_AS(compile(sample_graph())->text("asm"), Error);
 }

@@ -8,13 +8,8 @@
 #include <boost/hana/optional.hpp>
 #include <boost/hana/pair.hpp>
 #include <boost/hana/tuple.hpp>
+#include <fx/fx.hpp>
 #include <fx/hana.hpp>
-#include <fx/operators.hpp>
-#include <fx/transforms/control.hpp>
-#include <fx/transforms/grad.hpp>
-#include <fx/transforms/jit.hpp>
-#include <fx/transforms/jvp.hpp>
-#include <fx/transforms/vmap.hpp>
 #include <map>
 
 namespace hana = boost::hana;
@@ -70,7 +65,8 @@ class Hidden {  // private members, adapted by hand
   const Array& v() const { return v_; }
   struct hana_accessors_impl {
     static constexpr auto apply() {
-      return hana::make_tuple(hana::make_pair(BOOST_HANA_STRING("v"), [](auto&& h) -> auto& { return h.v_; }));
+      return hana::make_tuple(hana::make_pair(
+          BOOST_HANA_STRING("v"), [](auto&& h) -> auto& { return h.v_; }));
     }
   };
 };
@@ -100,8 +96,11 @@ class Copies {
 }  // namespace shapes
 
 BOOST_HANA_ADAPT_STRUCT(shapes::Derived, x, y);
-BOOST_HANA_ADAPT_ADT(shapes::Getters, (gain, [](auto&& g) -> auto& { return g.gain(); }),
-                     (bias, [](auto&& g) -> auto& { return g.bias(); }));
+BOOST_HANA_ADAPT_ADT(shapes::Getters,
+                     (
+                         gain, [](auto&& g) -> auto& { return g.gain(); }),
+                     (
+                         bias, [](auto&& g) -> auto& { return g.bias(); }));
 BOOST_HANA_ADAPT_ADT(shapes::Copies, (x, [](auto&& c) { return c.x(); }));
 
 namespace {
@@ -146,7 +145,8 @@ TEST_CASE("hana: inside the containers of the standard library, and around them"
   round_trip(std::tuple(hana::make_tuple(a, m), a), "((*, {\"k\":(*, [*,*])}), *)",
              {"[0][0]", "[0][1][\"k\"][0]", "[0][1][\"k\"][1][0]", "[0][1][\"k\"][1][1]", "[1]"});
   // Static parts, and numbers that are types.
-  round_trip(hana::make_tuple(fx::static_(3), a, Act::relu, hana::int_c<3>), "(Static(3), *, 1, integral_constant{})", {"[1]"});
+  round_trip(hana::make_tuple(fx::static_(3), a, Act::relu, hana::int_c<3>), "(Static(3), *, 1, integral_constant{})",
+             {"[1]"});
   CHECK(!tree::same_structure(hana::make_tuple(fx::static_(3), a), hana::make_tuple(fx::static_(4), a)));
 }
 
@@ -160,16 +160,57 @@ TEST_CASE("hana: adapted structs are trees with their field names") {
   round_trip(Hidden(a), "Hidden{v:*}", {"v"});
   round_trip(Twice<Twice<Array>>{{a, a}, {a, a}}, "Twice{first:Twice{first:*,second:*},second:Twice{first:*,second:*}}",
              {"first.first", "first.second", "second.first", "second.second"});
-  round_trip(Node{a, {Node{a, {}}, Node{a, {}}}}, "Node{value:*,children:[Node{value:*,children:[]},Node{value:*,children:[]}]}",
+  round_trip(Node{a, {Node{a, {}}, Node{a, {}}}},
+             "Node{value:*,children:[Node{value:*,children:[]},Node{value:*,children:[]}]}",
              {"value", "children[0].value", "children[1].value"});
   round_trip(Nothing{}, "Nothing{}", {});
   round_trip(hana::make_tuple(Layer{a, a}, std::vector<Derived>{Derived(a, a)}), "(Layer{w:*,b:*}, [Derived{x:*,y:*}])",
              {"[0].w", "[0].b", "[1][0].x", "[1][0].y"});
 }
 
+// The door that hana.hpp uses is open to every container.
+namespace shapes {
+template <class T>
+class List {
+  std::vector<T> items_;
+
+ public:
+  void add(T v) { items_.push_back(std::move(v)); }
+  std::size_t size() const { return items_.size(); }
+  auto begin() { return items_.begin(); }
+  auto end() { return items_.end(); }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+};
+}  // namespace shapes
+template <class T>
+struct fx::TreeAdapter<shapes::List<T>> {
+  using elements = fx::detail::TypeList<T>;
+  template <class C, class V>
+  static constexpr void walk(C& c, V& v) {
+    fx::detail::walk_sequence(c, v, true);
+  }
+};
+
+TEST_CASE("TreeAdapter: a container of one's own") {
+  List<hana::tuple<Array>> l;
+  round_trip(l, "[]", {});
+  l.add(hana::tuple<Array>(2.0));
+  l.add(hana::tuple<Array>(3.0));
+  round_trip(l, "[(*),(*)]", {"[0][0]", "[1][0]"});
+  const auto g = fx::grad([](const auto& x) {
+    Array r(1.0);
+    for (const auto& t : x) r *= t[hana::size_c<0>];
+    return r;
+  })(l);
+  CHECK(number((*g.begin())[hana::size_c<0>]) == 3);
+  static_assert(!fx::Pytree<List<double>>);
+}
+
 TEST_CASE("hana: what is no tree") {
   static_assert(fx::Pytree<Model> && fx::Pytree<Node> && fx::Pytree<hana::tuple<Model, Getters>>);
-  static_assert(!fx::Pytree<hana::tuple<Array, double>> && !fx::Pytree<Twice<float>> && !fx::Pytree<hana::optional<int*>>);
+  static_assert(!fx::Pytree<hana::tuple<Array, double>> && !fx::Pytree<Twice<float>> &&
+                !fx::Pytree<hana::optional<int*>>);
   static_assert(!fx::Pytree<hana::tuple<Array&>> && !fx::Pytree<Twice<const Array>> && !fx::Pytree<Base*>);
   static_assert(!fx::Pytree<Inherits> && !fx::Pytree<Copies>);
 }
@@ -264,8 +305,8 @@ TEST_CASE("hana: carries of scan, tangents of jvp") {
   CHECK(number(c.x) == 10);
   CHECK(number(c.y) == 24);
   CHECK(ys[hana::size_c<0>].to_vector<double>() == std::vector<double>{0, 1, 3, 6});
-  const auto [y, dy] = fx::jvp([](const Derived& d) { return hana::make_tuple(d.x * d.y); }, std::tuple(Derived(3.0, 5.0)),
-                               std::tuple(Derived(1.0, 2.0)));
+  const auto [y, dy] = fx::jvp([](const Derived& d) { return hana::make_tuple(d.x * d.y); },
+                               std::tuple(Derived(3.0, 5.0)), std::tuple(Derived(1.0, 2.0)));
   CHECK(number(y[hana::size_c<0>]) == 15);
   CHECK(number(dy[hana::size_c<0>]) == 11);
 }

@@ -49,7 +49,8 @@ void same(const Array& got, const xt::xexpression<E>& want, double tolerance = 0
 
 // Pairs of shapes that broadcast.
 const std::vector<std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> shapes{
-    {{1000}, {1000}}, {{7, 130}, {7, 130}}, {{7, 130}, {130}}, {{7, 1}, {1, 130}}, {{3, 1, 5}, {4, 1}}, {{}, {3, 4}}, {{0, 3}, {3}}};
+    {{1000}, {1000}},    {{7, 130}, {7, 130}}, {{7, 130}, {130}}, {{7, 1}, {1, 130}},
+    {{3, 1, 5}, {4, 1}}, {{}, {3, 4}},         {{0, 3}, {3}}};
 
 template <class T>
 constexpr double ulp = sizeof(T) == 4 ? 1.2e-7 : 2.3e-16;

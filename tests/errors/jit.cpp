@@ -9,7 +9,7 @@ TEST_CASE("a text that does not exist") {
   const fx::Compiled c = fx::jit([](Array a) { return sin(a) + a; }).lower(vector({1, 2})).compile();
   CHECK(c.text("ir").find("sin") != std::string::npos);
   CHECK_FALSE(c.text("tile").empty());
-  check_error(ErrorCode::value, [&] { HERE, c.text("nonsense"); }, "there is no text \"nonsense\"; there are \"ir\" and \"tile\"");
+  check_error(ErrorCode::value, [&] { HERE, c.text("nonsense"); }, "text: the tiled backend shows \"ir\", \"tile\" and \"cost\", not \"nonsense\"");
 }
 TEST_CASE("buffers that do not fit") {
   const fx::Compiled c = fx::jit([](Array a, Array b) { return a + b; }).lower(vector({1, 2, 3}), vector({1, 2, 3})).compile();

@@ -99,6 +99,7 @@ TEST_CASE("random programs: values, derivatives, batches, text, simplified form"
   int failures = 0;
   for (int i = 0; i < programs && failures < 5; ++i) {
     const reference::Program p = reference::random_program(std::uint64_t(i), coverage);
+    if (std::getenv("FX_FUZZ_TRACE")) std::printf("seed %d\n", i), std::fflush(stdout);
     if (only && std::atoi(only) != i) continue;
     Random random(std::uint64_t(i) + 77);
     std::string why;
@@ -115,11 +116,13 @@ TEST_CASE("random programs: values, derivatives, batches, text, simplified form"
   }
   if (only) return;
   for (const fx::Prim* p : fx::builtin_prims) {
-    INFO(p->name);
-    CHECK(coverage.prims[std::string(p->name)] >= 20);
+    const std::string name(p->name);
+    INFO(name);
+    CHECK(coverage.prims[name] >= 20);
   }
   for (fx::DType d : {fx::boolean, fx::i32, fx::i64, fx::u32, fx::u64, fx::f32, fx::f64}) {
-    INFO(fx::name(d));
+    const std::string name(fx::name(d));
+    INFO(name);
     CHECK(coverage.dtypes[std::size_t(d)] >= 20);
   }
   CHECK(smooth.smooth > 10 * programs);

@@ -6,11 +6,12 @@
 #include <fx/backends/tiled/backend.hpp>
 #include <fx/passes/evaluate.hpp>
 #include <memory>
+#include <stdexcept>
 
 namespace reference {
 namespace {
 
-// Aligned memory with the slack that fx asks for, full of nonsense at first.
+// Aligned memory with the slack that fx asks for, full of nonsense at first (the beginning of it, if it is large).
 class Memory {
   std::unique_ptr<void, decltype(&std::free)> block_;
   std::int64_t bytes_;
@@ -18,7 +19,7 @@ class Memory {
  public:
   explicit Memory(std::int64_t bytes)
       : block_(std::aligned_alloc(64, std::size_t((bytes + 64 + 63) / 64 * 64)), &std::free), bytes_(bytes) {
-    std::memset(block_.get(), 0xA5, std::size_t((bytes + 64 + 63) / 64 * 64));
+    std::memset(block_.get(), 0xA5, std::size_t(std::min<std::int64_t>(bytes + 64, 1 << 16)));
   }
   char* data() const { return static_cast<char*>(block_.get()); }
   fx::Buffer buffer() const { return {block_.get(), bytes_}; }

@@ -47,19 +47,6 @@ struct Variant {
   }
 };
 
-std::string check_type(const Row& row, fx::DType d, const fx::Graph& g) {
-  if (row.results.empty()) return {};
-  if (int(row.results.size()) != g.outs.size()) return "another number of results";
-  for (int j = 0; j < g.outs.size(); ++j) {
-    const Result& r = row.results[std::size_t(j)];
-    const fx::Type want{r.dtype == own ? d : fx::DType(r.dtype), r.dims};
-    if (g.type(g.outs[j]) == want) continue;
-    const fx::Str a = fx::text(want), b = fx::text(g.type(g.outs[j]));
-    return "type " + std::string(a.view()) + " expected, got " + std::string(b.view());
-  }
-  return {};
-}
-
 Values joined(Values a, const Values& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -233,10 +220,24 @@ fx::Graph graph_of(const Row& row, fx::DType d) {
   return v.graph(v.sample_all(random));
 }
 
+std::string check_types(const Row& row, fx::DType d) {
+  const fx::Graph g = graph_of(row, d);
+  if (row.results.empty()) return {};
+  if (int(row.results.size()) != g.outs.size()) return "another number of results";
+  for (int j = 0; j < g.outs.size(); ++j) {
+    const Result& r = row.results[std::size_t(j)];
+    const fx::Type want{r.dtype == own ? d : fx::DType(r.dtype), r.dims};
+    if (g.type(g.outs[j]) == want) continue;
+    const fx::Str a = fx::text(want), b = fx::text(g.type(g.outs[j]));
+    return "type " + std::string(a.view()) + " expected, got " + std::string(b.view());
+  }
+  return {};
+}
+
 std::string check(const Row& row, fx::DType d) {
   Random random(fx::name_id(row.prim->name) + fx::name_id(row.note) + std::uint64_t(d));
   try {
-    if (std::string s = check_type(row, d, graph_of(row, d)); !s.empty()) return s;
+    if (std::string s = check_types(row, d); !s.empty()) return s;
     return check_variants(row, d, random);
   } catch (const std::exception& e) {
     return std::string("exception: ") + e.what();

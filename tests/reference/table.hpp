@@ -34,6 +34,8 @@ Row elementwise_row(const fx::Prim& p, fx::DTypes dtypes, std::vector<Domain> do
 
 // Everything that follows from a row, for one dtype: "" or the first thing that is wrong.
 std::string check(const Row& row, fx::DType d);
+// Only that the results have the types that the row says.
+std::string check_types(const Row& row, fx::DType d);
 // The Graph of a row.
 fx::Graph graph_of(const Row& row, fx::DType d);
 // For each row and each dtype it takes; `report(what, why)`.

@@ -66,16 +66,21 @@ void copy_row(T* out, std::int64_t out_step, const T* in, std::int64_t in_step, 
   }
 }
 
-// rows x cols in squares whose lines fit the first-level cache on both sides.
+// rows x cols in squares, each turned in a small buffer: every cache line is touched once on either side, whatever the
+// strides (powers of two would make lines push each other out of the cache).
 template <class T>
 void copy_squares(T* out, std::int64_t out_row, std::int64_t out_col, const T* in, std::int64_t in_row, std::int64_t in_col,
                   std::int64_t rows, std::int64_t cols) {
-  constexpr std::int64_t side = 64 / std::int64_t(sizeof(T)) < 16 ? 16 : 64 / std::int64_t(sizeof(T));
+  constexpr std::int64_t line = 64 / std::int64_t(sizeof(T)), side = line < 16 ? 16 : line;
+  T square[side * side];
   for (std::int64_t r = 0; r < rows; r += side)
     for (std::int64_t c = 0; c < cols; c += side) {
-      const std::int64_t r_end = r + side < rows ? r + side : rows, c_end = c + side < cols ? c + side : cols;
-      for (std::int64_t i = r; i < r_end; ++i)
-        for (std::int64_t j = c; j < c_end; ++j) out[i * out_row + j * out_col] = in[i * in_row + j * in_col];
+      const std::int64_t m = rows - r < side ? rows - r : side, n = cols - c < side ? cols - c : side;
+      for (std::int64_t j = 0; j < n; ++j) {
+        const T* from = in + r * in_row + (c + j) * in_col;
+        for (std::int64_t i = 0; i < m; ++i) square[i * side + j] = from[i * in_row];
+      }
+      for (std::int64_t i = 0; i < m; ++i) copy_row(out + (r + i) * out_row + c * out_col, out_col, square + i * side, 1, n);
     }
 }
 
@@ -114,8 +119,12 @@ void copy_as(const Box& b, void* out, const void* in) {
 
 template <class T>
 void fill_as(void* out, T v, std::int64_t n) {
-  T* p = static_cast<T*>(out);
-  for (std::int64_t i = 0; i < n; ++i) p[i] = v;
+  typedef T V __attribute__((vector_size(16), aligned(sizeof(T)), __may_alias__));
+  constexpr int lanes = 16 / int(sizeof(T));
+  char* p = static_cast<char*>(out);
+  const V all = V{} + v;
+  for (; n >= lanes; n -= lanes, p += 16) *reinterpret_cast<V*>(p) = all;
+  for (; n > 0; --n, p += sizeof(T)) std::memcpy(p, &v, sizeof(T));
 }
 }  // namespace kernels
 
@@ -139,8 +148,8 @@ FX_INLINE void copy_box(void* out, const std::int64_t* out_strides, const void* 
 FX_INLINE void fill(void* out, std::uint64_t bits, std::int64_t n, int element_size) {
   if (n == 0) return;
   if (element_size == 1) std::memset(out, int(bits & 255), std::size_t(n));
-  else if (element_size == 4) kernels::fill_as<kernels::Moved<4>::type>(out, std::uint32_t(bits), n);
-  else kernels::fill_as<kernels::Moved<8>::type>(out, bits, n);
+  else if (element_size == 4) kernels::fill_as(out, std::uint32_t(bits), n);
+  else kernels::fill_as(out, std::uint64_t(bits), n);
 }
 
 }  // namespace fx::inline v0::tiled

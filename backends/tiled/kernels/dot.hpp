@@ -13,6 +13,7 @@ struct DotShape {
   std::int64_t a_row = 0, a_col = 0;  // a[i, p] is at i * a_row + p * a_col
   std::int64_t b_row = 0, b_col = 0;  // b[p, j] is at p * b_row + j * b_col
   std::int64_t c_row = 0;             // c[i, j] is at i * c_row + j
+  bool resume = false;                // go on with the sums that c holds: those of the elements of k before
 };
 
 // Bytes of 64-byte aligned workspace for products of at most these sizes.

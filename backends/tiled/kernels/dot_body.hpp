@@ -81,6 +81,7 @@ struct DotRun {
   // A strip of b against all panels of a block. Gives its width.
   std::int64_t strip(std::int64_t i0, std::int64_t rows, std::int64_t p, std::int64_t depth, std::int64_t j) const {
     const DotLoops& l = by.loops;
+    const bool first = p == 0 && !s.resume;
     const bool narrow = s.n - j < l.cols;
     const TileLoop tile = narrow ? l.narrow_tile : l.tile;
     const std::int64_t mr = l.rows, nr = narrow ? l.narrow_cols : l.cols, cols = s.n - j < nr ? s.n - j : nr;
@@ -95,11 +96,11 @@ struct DotRun {
       const std::int64_t y_row = direct ? s.a_row : 1, y_col = direct ? s.a_col : mr;
       char* to = c_at(i0 + i, j);
       if (here == mr && cols == nr) {
-        tile(y, y_row, y_col, x, x_row, to, s.c_row, depth, p == 0);
+        tile(y, y_row, y_col, x, x_row, to, s.c_row, depth, first);
       } else {  // c holds a part of the tile
         char* t = work + by.tile_at;
-        if (p > 0) by.copy(t, nr, to, s.c_row, here, cols);
-        tile(y, y_row, y_col, x, x_row, t, nr, depth, p == 0);
+        if (!first) by.copy(t, nr, to, s.c_row, here, cols);
+        tile(y, y_row, y_col, x, x_row, t, nr, depth, first);
         by.copy(to, s.c_row, t, nr, here, cols);
       }
     }
@@ -129,22 +130,19 @@ FX_INLINE void clear_rows(const DotShape& s, char* c, int size) {
   for (std::int64_t i = 0; i < s.m; ++i) fill(c + i * s.c_row * size, 0, s.n, size);
 }
 
-// Products with few rows or columns, which packing would only slow down. False: not such a product.
-FX_INLINE bool skinny_dot(const DotLoops& l, const DotShape& s, const char* a, const char* b, char* c, int size) {
+// Products with few rows or columns, which packing would only slow down.
+FX_INLINE bool is_skinny(const DotShape& s) { return (s.m <= 4 && s.b_col == 1) || s.n == 1 || s.m == 1; }
+// Adds such a product to c.
+FX_INLINE void skinny_dot(const DotLoops& l, const DotShape& s, const char* a, const char* b, char* c) {
   if (s.m <= 4 && s.b_col == 1) {
-    clear_rows(s, c, size);
     l.few_rows(a, s.a_row, s.a_col, b, s.b_row, c, s.c_row, s.m, s.n, s.k);
   } else if (s.n == 1 && s.a_row == 1 && s.c_row == 1) {  // the transposed product has one row
-    fill(c, 0, s.m, size);
     l.few_rows(b, 0, s.b_row, a, s.a_col, c, 0, 1, s.m, s.k);
   } else if (s.n == 1) {
     l.column(a, s.a_row, s.a_col, b, s.b_row, c, s.c_row, s.m, s.k);
-  } else if (s.m == 1) {
-    l.column(b, s.b_col, s.b_row, a, s.a_col, c, 1, s.n, s.k);
   } else {
-    return false;
+    l.column(b, s.b_col, s.b_row, a, s.a_col, c, 1, s.n, s.k);
   }
-  return true;
 }
 }  // namespace kernels
 
@@ -157,9 +155,11 @@ FX_INLINE void dot(DType dtype, const DotShape& s, const void* a_, const void* b
   const char *a = static_cast<const char*>(a_), *b = static_cast<const char*>(b_);
   char* c = static_cast<char*>(c_);
   if (s.m == 0 || s.n == 0) return;
-  if (s.k == 0) return kernels::clear_rows(s, c, size_of(dtype));
+  const bool skinny = kernels::is_skinny(s);
+  if ((s.k == 0 || skinny) && !s.resume) kernels::clear_rows(s, c, size_of(dtype));
+  if (s.k == 0) return;
   const kernels::DotBlocks by(dtype, s.m, s.k);
-  if (kernels::skinny_dot(by.loops, s, a, b, c, size_of(dtype))) return;
+  if (skinny) return kernels::skinny_dot(by.loops, s, a, b, c);
   // Packing pays when what is packed is used several times, and does not lie in the cache as it is.
   constexpr std::int64_t small = 64 * 1024;  // bytes
   const bool a_in_place = s.n <= 2 * by.loops.narrow_cols || s.m * s.k * by.size <= small;

@@ -3,6 +3,8 @@
 // Every multiply-add is __builtin_fma, lane by lane on vectors; compilers make one instruction of the lanes. Without the
 // instruction (x86-64 before 2013) it is a call of the C library: slow, and the same bits.
 #pragma once
+#include <fx/type.hpp>
+
 #include "fold_ops.hpp"
 
 #if FX_BODIES
@@ -101,12 +103,13 @@ FX_LOOP void rows_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, c
       row_piece<T, bytes, 1>(a + i * a_row + p * a_col, a_col, b + p * b_row, b_row, c + i * c_row, n);
 }
 
-// A column of results: eight chains at a time hide the latency of one. c[i * c_row] = sum of a[i * a_row + p * a_col] *
+// A column of results: eight chains at a time hide the latency of one. c[i * c_row] += sum of a[i * a_row + p * a_col] *
 // b[p * b_row].
 template <class T, int rows>
 FX_LOOP void column_piece(const T* a, std::int64_t a_row, std::int64_t a_col, const T* b, std::int64_t b_row, T* c,
                           std::int64_t c_row, std::int64_t k) {
-  T acc[rows] = {};
+  T acc[rows];
+  for (int i = 0; i < rows; ++i) acc[i] = c[i * c_row];
   for (; k > 0; --k, a += a_col, b += b_row) {
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) multiply_add(acc[i], a[i * a_row], *b);

@@ -1,26 +1,9 @@
 // kernels/fold.hpp -- Fold: the operation of a reduction, a running fold or a combining write, by a primitive's name or record.
 #pragma once
+#include "fold_types.hpp"
 #include "vector_program.hpp"
 
 namespace fx::inline v0::tiled {
-
-enum class FoldOp : std::uint8_t {
-  sum, prod, max, min,  // known: native loops
-  argmax, argmin,
-  fold, arg             // another primitive's: two operands through its recorded program
-};
-
-namespace kernels {
-// The loops of a known fold, on elements of its dtype.
-struct FoldLoops {
-  // acc[c] = fold(acc[c], x[i * stride + c]) for i < rows in order, c < cols.
-  void (*columns)(void* acc, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t stride) = nullptr;
-  // Folds the upper half of the lanes onto the lower one, and so on, and the last lane onto the total.
-  void (*close)(void* total, void* lanes) = nullptr;
-  // out[i * step] = fold(out[(i - 1) * step], x[i * step]); the first element as it is.
-  void (*chain)(void* out, const void* x, std::int64_t n, std::int64_t step) = nullptr;
-};
-}  // namespace kernels
 
 struct Fold {
   FoldOp op = FoldOp::sum;

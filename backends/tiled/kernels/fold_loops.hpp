@@ -1,11 +1,9 @@
 // kernels/fold_loops.hpp -- the loops of the known folds: chains side by side, the end of a block of lanes, one chain.
 #pragma once
-#include <cstring>
-
 #include <fx/ops/layout.hpp>
 
-#include "fold.hpp"
 #include "fold_ops.hpp"
+#include "fold_types.hpp"
 
 #if FX_BODIES
 namespace fx::inline v0::tiled::kernels {
@@ -64,8 +62,12 @@ FX_LOOP void columns_loop(void* out, const void* in, std::int64_t rows, std::int
 
 template <class F, class T>
 void close_loop(void* total, void* lanes) {
+  constexpr int w = 16 / int(sizeof(T));
   T* lane = static_cast<T*>(lanes);
-  for (int half = lanes_of<T> / 2; half > 0; half /= 2) {
+  int half = lanes_of<T> / 2;
+  for (; half >= w; half /= 2)
+    for (int l = 0; l < half; l += w) fold_column<F, T, Lanes<T, 16>>(lane + l, lane + l + half, 1, 0);
+  for (; half > 0; half /= 2) {
     FX_AS_WRITTEN
     for (int l = 0; l < half; ++l) F::template run<T, T>(lane[l], lane[l + half]);
   }

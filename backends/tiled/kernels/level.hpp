@@ -42,7 +42,7 @@ Level level();
 void force_baseline(bool on);
 
 #if FX_BODIES
-namespace detail {
+namespace kernels {
 FX_SHARED inline std::atomic<bool>& baseline_forced() {
   static std::atomic<bool> forced{false};
   return forced;
@@ -58,13 +58,13 @@ FX_INLINE Level machine_level() {
   return Level::baseline;
 #endif
 }
-}  // namespace detail
+}  // namespace kernels
 
 FX_INLINE Level level() {
-  static const Level best = detail::machine_level();
-  return detail::baseline_forced().load(std::memory_order_relaxed) ? Level::baseline : best;
+  static const Level best = kernels::machine_level();
+  return kernels::baseline_forced().load(std::memory_order_relaxed) ? Level::baseline : best;
 }
-FX_INLINE void force_baseline(bool on) { detail::baseline_forced().store(on, std::memory_order_relaxed); }
+FX_INLINE void force_baseline(bool on) { kernels::baseline_forced().store(on, std::memory_order_relaxed); }
 #endif
 
 }  // namespace fx::inline v0::tiled

@@ -34,10 +34,7 @@ FX_INLINE std::int64_t* positions(const Fold& f, void* state, std::int64_t cols)
   return reinterpret_cast<std::int64_t*>(chains(f, state, cols));
 }
 FX_INLINE void col_close(const Fold& f, void* state, std::int64_t cols, void* scratch) {
-  if (!f.is_arg() && open(state) > 0) {
-    fold_into(f, inner(state), chains(f, state, cols), cols, scratch);
-    fill(chains(f, state, cols), f.identity, cols, size_of(f.dtype));
-  }
+  if (!f.is_arg() && open(state) > 0) fold_into(f, inner(state), chains(f, state, cols), cols, scratch);
   open(state) = 0;
 }
 }  // namespace kernels
@@ -69,7 +66,7 @@ FX_INLINE void row_finish(const Fold& f, void* state, std::int64_t n, void* out,
 }
 FX_INLINE void reduce_rows(const Fold& f, const void* in, std::int64_t rows, std::int64_t n, std::int64_t row_stride, void* out,
                            void* scratch) {
-  alignas(64) char state[kernels::open_bytes + kernels::lanes_at + 128];
+  alignas(64) char state[kernels::open_bytes + kernels::lanes_at + 32 * 8];  // 32 lanes or 8 bytes: g++ fears both
   for (std::int64_t r = 0; r < rows; ++r) {
     row_begin(f, state);
     row_feed(f, state, static_cast<const char*>(in) + r * row_stride * size_of(f.dtype), 0, n, scratch);
@@ -102,7 +99,9 @@ FX_INLINE void col_feed(const Fold& f, void* state, std::int64_t cols, const voi
     kernels::fold_rows(f, kernels::chains(f, state, cols), x, here, cols, row_stride, scratch);
     first += here, x += here * row_stride * size_of(f.dtype);
     open = here;
-    if (here == left) kernels::col_close(f, state, cols, scratch);
+    if (here < left) return;
+    kernels::col_close(f, state, cols, scratch);
+    fill(kernels::chains(f, state, cols), f.identity, cols, size_of(f.dtype));
   }
 }
 FX_INLINE void col_merge(const Fold& f, void* state, void* block, std::int64_t cols, void* scratch) {

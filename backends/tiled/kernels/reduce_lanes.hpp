@@ -21,7 +21,7 @@ FX_INLINE void lanes_begin(const Fold& f, char* state) {
   fill(state, f.identity, 1, size_of(f.dtype));
   fill(state + lanes_at, f.identity, reduce_lanes(f.dtype), size_of(f.dtype));
 }
-// The block at hand is complete: its lanes fold in halves, and the last one onto the total.
+// The block at hand is complete or the last: its lanes fold in halves, and the last one onto the total.
 FX_INLINE void lanes_close(const Fold& f, char* state, void* scratch) {
   char* lanes = state + lanes_at;
   const int size = size_of(f.dtype), n = reduce_lanes(f.dtype);
@@ -31,7 +31,6 @@ FX_INLINE void lanes_close(const Fold& f, char* state, void* scratch) {
     for (int half = n / 2; half > 0; half /= 2) fold_into(f, lanes, lanes + half * size, half, scratch);
     fold_into(f, state, lanes, 1, scratch);
   }
-  fill(lanes, f.identity, n, size);
 }
 // Elements first .. first + count - 1: up to a whole round of lanes, whole rounds, and what is left, block by block.
 FX_INLINE void lanes_feed(const Fold& f, char* state, const char* x, std::int64_t first, std::int64_t count, void* scratch) {
@@ -48,7 +47,9 @@ FX_INLINE void lanes_feed(const Fold& f, char* state, const char* x, std::int64_
     feed(1, to_round < stop - first ? to_round : stop - first);
     feed((stop - first) / n, n);
     feed(1, stop - first);
-    if (stop == block_end) lanes_close(f, state, scratch);
+    if (stop < block_end) return;
+    lanes_close(f, state, scratch);
+    fill(lanes, f.identity, n, int(size));
   }
 }
 

@@ -24,15 +24,16 @@ FX_INLINE void insertion_sort(Ranked* x, std::int64_t n) {
 }
 // Merges the sorted halves of x into out; equal keys come from the first half first.
 FX_INLINE void merge(const Ranked* x, std::int64_t half, std::int64_t n, Ranked* out) {
-  std::int64_t a = 0, b = half, i = 0;
-  while (a < half && b < n) {
-    const bool second = x[b].key < x[a].key;
-    out[i++] = second ? x[b] : x[a];
+  const Ranked *a = x, *b = x + half, *const a_end = b, *const b_end = x + n;
+  while (a < a_end && b < b_end) {  // no branch depends on the keys
+    const bool second = b->key < a->key;
+    const Ranked* from = second ? b : a;
+    *out++ = *from;
     b += second;
     a += !second;
   }
-  std::memcpy(out + i, x + a, std::size_t(half - a) * sizeof *x);
-  std::memcpy(out + i + (half - a), x + b, std::size_t(n - b) * sizeof *x);
+  std::memcpy(out, a, std::size_t(a_end - a) * sizeof *x);
+  std::memcpy(out + (a_end - a), b, std::size_t(b_end - b) * sizeof *x);
 }
 // A stable merge sort from short runs upwards; gives where the result is, x or other.
 FX_INLINE Ranked* merge_sort(Ranked* x, Ranked* other, std::int64_t n) {

@@ -1,8 +1,9 @@
 // nn/softmax.hpp -- logsumexp softmax log_softmax one_hot.
 //
-// All subtract the largest element first, so that exp cannot overflow; it counts as a constant in derivatives, which is exact
-// because every shift gives the same result. A largest element that is not finite is replaced by 0.
+// All subtract the largest element first, so that exp cannot overflow; it counts as a constant in derivatives, which is
+// exact because every shift gives the same result. A largest element that is not finite is replaced by 0.
 #pragma once
+#include "../numpy/creation.hpp"
 #include "../numpy/reductions.hpp"
 
 namespace fx::inline v0 {
@@ -42,8 +43,8 @@ constexpr Array over_axes(const Operand& x, const Axes& axis, std::string_view w
 
 namespace nn {
 
-// log(sum(exp(x))) over axes, all unless said; -inf for no elements. Errors: integers (dtype), an axis that is not there
-// (shape).
+// log(sum(exp(x))) over axes, all unless said; -inf for no elements. Errors: integers (dtype), an axis that is not
+// there (shape).
 constexpr Array logsumexp(Array::Op x, const numpy::ReduceOptions& o = {}) {
   return detail::over_axes(x, o.axis, "nn::logsumexp", [&](Val v, const Dims& axes) {
     const detail::Shifted s = detail::shift_to_peak(v, axes);
@@ -66,17 +67,18 @@ constexpr Array log_softmax(Array::Op x, const SoftmaxOptions& o = {}) {
     return shifted - broadcast_to(log(detail::sum_exp(shifted, axes)), type_of(v).dims);
   });
 }
-// For each index a row of n numbers with 1 at its place: shape [..., n], f32 unless said. An index outside gives a row of 0.
-// Errors: indices that are no integers (dtype), n < 0 (shape).
+// For each index a row of n numbers with 1 at its place: shape [..., n], f32 unless said. An index outside gives a row
+// of 0. Errors: indices that are no integers (dtype), n < 0 (shape).
 constexpr Array one_hot(Array::Op indices, std::int64_t n, DType dtype = f32) {
   return detail::record_unary(indices, [&](Val i) {
     constexpr std::string_view who = "nn::one_hot";
     const Type t = type_of(i);
     detail::need_dtype(integers & computed, t, who, "is no index; indices are i32, i64, u32 or u64", indices.loc);
+    if (t.rank() == max_rank)
+      fail(ErrorCode::shape, detail::message(who, t, "would have more than 8 axes"), indices.loc);
     Type out{dtype, t.dims};
-    if (t.rank() < max_rank) out.dims.push_back(Dim(n));
-    if (n < 0 || t.rank() == max_rank || !computes(dtype))
-      fail(ErrorCode::shape, detail::message(who, t, "cannot become rows: n is negative, or there are 8 axes"), indices.loc);
+    out.dims.push_back(Dim(n));
+    detail::check_new(out, who, indices.loc);
     Dims places;
     for (int k = 0; k < t.rank(); ++k) places.push_back(k);
     Val row = broadcast_in_dim(i, out.dims, places);

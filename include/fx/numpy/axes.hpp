@@ -1,4 +1,5 @@
-// numpy/axes.hpp -- axis arguments: one, a list or all of them; negative ones count from the end; errors name both sides.
+// numpy/axes.hpp -- axis arguments: one, a list or all of them; negative ones count from the end; errors name both
+// sides.
 #pragma once
 #include "../operators.hpp"
 
@@ -36,13 +37,13 @@ struct MaybeDType {
   constexpr DType value_or(DType other) const { return given ? d : other; }
 };
 
-constexpr Str message(std::string_view who) {
+[[gnu::cold]] constexpr Str message(std::string_view who) {
   Str s(who);
   s += ": ";
   return s;
 }
 // "<who>: <type> <what>"
-constexpr Str message(std::string_view who, const Type& t, std::string_view what) {
+[[gnu::cold]] constexpr Str message(std::string_view who, const Type& t, std::string_view what) {
   Str s = message(who);
   put(s, t);
   s += ' ';

@@ -61,7 +61,8 @@ constexpr std::int64_t ramp_count(double start, double stop, double step) {
 }
 constexpr std::int64_t ramp_count(std::int64_t start, std::int64_t stop, std::int64_t step) {
   if (step > 0 ? start >= stop : start <= stop) return 0;
-  const std::uint64_t gap = step > 0 ? std::uint64_t(stop) - std::uint64_t(start) : std::uint64_t(start) - std::uint64_t(stop);
+  const std::uint64_t gap =
+      step > 0 ? std::uint64_t(stop) - std::uint64_t(start) : std::uint64_t(start) - std::uint64_t(stop);
   const std::uint64_t by = step > 0 ? std::uint64_t(step) : 0 - std::uint64_t(step);
   const std::uint64_t n = (gap - 1) / by + 1;
   return n > std::uint64_t(1) << 62 ? std::int64_t(1) << 62 : std::int64_t(n);
@@ -123,8 +124,8 @@ constexpr Array eye(std::int64_t n, std::int64_t m, std::int64_t k = 0, DType dt
 }
 constexpr Array eye(std::int64_t n, DType dtype = f32, Loc where = Loc::here()) { return eye(n, n, 0, dtype, where); }
 
-// start, start + step, ... before stop. Integers give i32 and floats f32 unless said (as JAX); floats are computed in f64.
-// Errors (value): step 0.
+// start, start + step, ... before stop. Integers give i32 and floats f32 unless said (as JAX); floats are computed in
+// f64. Errors (value): step 0.
 template <Element A, Element B, Element C = int>
 constexpr Array arange(A start, B stop, C step = 1, detail::MaybeDType dtype = {}, Loc where = Loc::here()) {
   using T = detail::ramp_type<A, B, C>;

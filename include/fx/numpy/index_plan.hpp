@@ -1,7 +1,7 @@
 // numpy/index_plan.hpp -- what the subscripts of x(...) mean: a strided box of x, index Arrays, and the result's axes.
 //
-// NumPy's rules: integers and slices select a box; Arrays of indices broadcast together, integers beside them take part, and
-// their dimensions stand where they stood if they are neighbours, else in front.
+// NumPy's rules: integers and slices select a box; Arrays of indices broadcast together, integers beside them take
+// part, and their dimensions stand where they stood if they are neighbours, else in front.
 #pragma once
 #include "selection.hpp"
 
@@ -66,7 +66,7 @@ struct IndexPlan {
 // Reads subscripts from left to right.
 struct IndexPlanner {
   IndexPlan p;
-  bool arrays = false;                            // there are some: then integers belong to them
+  bool arrays = false;                               // there are some: then integers belong to them
   enum { none_yet, inside, after } seen = none_yet;  // the run of index Arrays and integers
 
   constexpr void new_axis() {

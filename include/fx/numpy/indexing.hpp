@@ -18,8 +18,7 @@ struct Indexing {
   Dims index_shape{};
 
   // indices: the index Arrays in the recording.
-  constexpr Indexing(Recording& recording, const IndexPlan& plan, Span<const Val> indices)
-      : r(recording), p(plan) {
+  constexpr Indexing(Recording& recording, const IndexPlan& plan, Span<const Val> indices) : r(recording), p(plan) {
     if (indices.empty()) return;
     bool mixed = false;
     for (const Val& i : indices) {
@@ -140,7 +139,8 @@ constexpr Array write_at_here(const NodeRef& x, Span<const Subscript* const> sub
 
 // At run time these are compiled once.
 Array read_at_run_time(const NodeRef& x, Span<const Subscript* const> subs);
-Array write_at_run_time(const NodeRef& x, Span<const Subscript* const> subs, const Operand& v, IndexWrite how, bool sole);
+Array write_at_run_time(const NodeRef& x, Span<const Subscript* const> subs, const Operand& v, IndexWrite how,
+                        bool sole);
 #if FX_BODIES
 FX_INLINE Array read_at_run_time(const NodeRef& x, Span<const Subscript* const> subs) { return read_at_here(x, subs); }
 FX_INLINE Array write_at_run_time(const NodeRef& x, Span<const Subscript* const> subs, const Operand& v, IndexWrite how,
@@ -179,8 +179,8 @@ class At {
   constexpr At(Array x, Span<const detail::Subscript* const> subs) : x_(std::move(x)) {
     for (const detail::Subscript* s : subs) subs_.push_back(*s);
   }
-  // The Array with v here: a number, or an Array of x's dtype that broadcasts to x(...). Of several values for one element
-  // the last one stays. Errors: as x(...), another dtype (dtype), a shape that does not broadcast (shape).
+  // The Array with v here: a number, or an Array of x's dtype that broadcasts to x(...). Of several values for one
+  // element the last one stays. Errors: as x(...), another dtype (dtype), a shape that does not broadcast (shape).
   constexpr Array set(Array::Op v) const& { return write(v, detail::IndexWrite::set, false); }
   constexpr Array set(Array::Op v) && { return write(v, detail::IndexWrite::set, sole()); }
   // The Array with v added here; an element that is named several times gets all of them. Errors as set.

@@ -94,8 +94,8 @@ constexpr Val padded(Val x, Val value, const numpy::PadWidths& w, Loc loc) {
 
 namespace numpy {
 
-// The Arrays one after the other along an axis: concatenate({a, b}, 1). Errors: none given (value), scalars or shapes that
-// differ elsewhere (shape), dtypes that differ (dtype).
+// The Arrays one after the other along an axis: concatenate({a, b}, 1). Errors: none given (value), scalars or shapes
+// that differ elsewhere (shape), dtypes that differ (dtype).
 constexpr Array concatenate(std::initializer_list<detail::Operand> xs, std::int64_t axis = 0, Loc where = Loc::here()) {
   return detail::joined(xs, axis, false, where);
 }
@@ -127,8 +127,8 @@ constexpr Array roll(Array::Op x, std::int64_t shift, const detail::Axes& axes =
     return v;
   });
 }
-// x with `value` around it: pad(x, 1), pad(x, {1, 2}), pad(x, {{1, 2}, {0, 0}}, 7). Errors: widths for another number of
-// axes (shape), negative ones (value).
+// x with `value` around it: pad(x, 1), pad(x, {1, 2}), pad(x, {{1, 2}, {0, 0}}, 7). Errors: widths for another number
+// of axes (shape), negative ones (value).
 constexpr Array pad(Array::Op x, const PadWidths& widths, Array::Op value = 0) {
   return detail::record_with(x, value, [&](Val v, Val fill) { return detail::padded(v, fill, widths, x.loc); });
 }

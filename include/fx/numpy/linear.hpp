@@ -25,9 +25,9 @@ constexpr void need_same_size(const Type& a, int i, const Type& b, int j, std::s
 // How the batch dimensions of one matmul operand take part, for the dimensions of the result from the left: shared ones
 // are batch dimensions of the product, the others (of size 1 or missing on the other side) are free ones.
 struct MatmulSide {
-  Dims shape;            // without batch dimensions of size 1 that the other operand repeats
-  Dims batch;            // positions in `shape` of the shared batch dimensions
-  Dims own;              // the result's numbers of the batch dimensions that only this operand has
+  Dims shape;  // without batch dimensions of size 1 that the other operand repeats
+  Dims batch;  // positions in `shape` of the shared batch dimensions
+  Dims own;    // the result's numbers of the batch dimensions that only this operand has
 };
 constexpr MatmulSide matmul_side(const Dims& own, const Dims& other, int matrix) {
   MatmulSide s;
@@ -54,7 +54,7 @@ constexpr Val matmul_stacks(Val a, Val b) {
   d.lhs_contract = Dims{l.shape.n - 1};
   d.rhs_contract = Dims{r.shape.n - 2};
   Val y = dot_general(reshape(a, l.shape), reshape(b, r.shape), d);  // shared, own of a, rows, own of b, columns
-  Dims order;  // dimension of the result -> dimension of y
+  Dims order;                                                        // dimension of the result -> dimension of y
   int shared = 0, left = l.batch.n, right = l.batch.n + l.own.n + 1;
   for (int k = 0; k < rank; ++k) order.push_back(l.own.contains(k) ? left++ : r.own.contains(k) ? right++ : shared++);
   order.push_back(left);
@@ -118,11 +118,10 @@ constexpr Array matmul(Array::Op a, Array::Op b) {
 constexpr Array dot(Array::Op a, Array::Op b) {
   return detail::record_binary(a, b, [&](Val x, Val y) { return detail::dot_val(x, y, a.loc); });
 }
-// The sum of products over pairs of axes: tensordot(a, b, {1, 0}, {0, 1}). The result has the other axes of a, then of b.
-// Errors: axes that do not exist, or whose sizes or numbers differ (shape).
+// The sum of products over pairs of axes: tensordot(a, b, {1, 0}, {0, 1}). The result has the other axes of a, then of
+// b. Errors: axes that do not exist, or whose sizes or numbers differ (shape).
 constexpr Array tensordot(Array::Op a, Array::Op b, const detail::Axes& axes_a, const detail::Axes& axes_b) {
-  return detail::record_binary(a, b,
-                               [&](Val x, Val y) { return detail::tensordot_val(x, axes_a, y, axes_b, a.loc); });
+  return detail::record_binary(a, b, [&](Val x, Val y) { return detail::tensordot_val(x, axes_a, y, axes_b, a.loc); });
 }
 // The same over the last n axes of a and the first n of b.
 constexpr Array tensordot(Array::Op a, Array::Op b, int n = 2) {

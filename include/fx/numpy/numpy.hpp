@@ -1,6 +1,7 @@
 // numpy/numpy.hpp -- fx::numpy, NumPy's functions on fx::Array; reading, writing and printing of Arrays; tree::ravel.
 #pragma once
 #include "creation.hpp"
+#include "dynamic.hpp"
 #include "indexing.hpp"
 #include "joining.hpp"
 #include "linear.hpp"

@@ -6,9 +6,9 @@
 
 namespace fx::inline v0 {
 
-// x as NumPy prints it: rows in brackets, columns aligned, 8 digits after the point, wrapped at 75 characters, and "..."
-// for what is in the middle of more than 1000 elements. A traced Array gives "Traced<f32[3]>".
-// Errors: empty (state).
+// x as NumPy prints it: rows in brackets, columns aligned, 8 digits after the point, wrapped at 75 characters, and
+// "..." for what is in the middle of more than 1000 elements. A traced Array gives "Traced<f32[3]>". Errors: empty
+// (state).
 Str text(const Array& x, Loc where = Loc::here());
 inline std::string to_string(const Array& x, Loc where = Loc::here()) { return std::string(text(x, where).view()); }
 

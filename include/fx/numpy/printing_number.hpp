@@ -1,8 +1,8 @@
 // numpy/printing_number.hpp -- one element as NumPy prints it, in a column of the width that all of them need.
 //
-// Floats take the shortest digits that identify them, at most 8 after the point (correctly rounded from the exact value);
-// the column is scientific if a magnitude is 1e8 or above (f32: 1e6), below 1e-4, or over 1000 times another (FloatingFormat
-// of NumPy 2.4).
+// Floats take the shortest digits that identify them, at most 8 after the point (correctly rounded from the exact
+// value); the column is scientific if a magnitude is 1e8 or above (f32: 1e6), below 1e-4, or over 1000 times another
+// (FloatingFormat of NumPy 2.4).
 #pragma once
 #include "../array.hpp"
 #include "../base/fp_text.hpp"

@@ -81,8 +81,7 @@ constexpr Array arg_reduce(const Operand& x, const numpy::ArgOptions& o, std::st
     if (!o.axis.given) need_sizes(t, who, x.loc);
     const int axis = o.axis.given ? axis_of(o.axis.v, t, who, x.loc) : 0;
     const Val from = o.axis.given ? v : flattened(v);
-    if (type_of(from).dims[axis] == 0)
-      fail(ErrorCode::shape, message(who, t, "has no elements to choose from"), x.loc);
+    if (type_of(from).dims[axis] == 0) fail(ErrorCode::shape, message(who, t, "has no elements to choose from"), x.loc);
     Val y = f(from, axis, o.dtype);
     if (!o.keepdims) return y;
     return reshape(y, o.axis.given ? with_ones(t.dims, Dims{axis}) : Dims(t.rank(), 1));
@@ -95,7 +94,9 @@ namespace numpy {
 // The sum over axes, in x's dtype. Errors: bool (dtype: convert first), an axis x does not have (shape).
 constexpr Array sum(Array::Op x, const ReduceOptions& o = {}) { return detail::reduce(x, o, "np::sum", &reduce_sum); }
 // The product over axes, in x's dtype.
-constexpr Array prod(Array::Op x, const ReduceOptions& o = {}) { return detail::reduce(x, o, "np::prod", &reduce_prod); }
+constexpr Array prod(Array::Op x, const ReduceOptions& o = {}) {
+  return detail::reduce(x, o, "np::prod", &reduce_prod);
+}
 // The largest and the smallest element; a NaN wins. Errors (shape): no elements.
 constexpr Array max(Array::Op x, const ReduceOptions& o = {}) {
   return detail::reduce(x, o, "np::max", &reduce_max, true);

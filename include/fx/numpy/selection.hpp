@@ -1,5 +1,5 @@
-// numpy/selection.hpp -- elements chosen or ordered: where clip square astype sort argsort take take_along_axis tril triu
-// diag.
+// numpy/selection.hpp -- elements chosen or ordered: where clip square astype sort argsort take take_along_axis tril
+// triu diag.
 #pragma once
 #include "reductions.hpp"
 
@@ -51,7 +51,8 @@ constexpr Val triangle(Val x, std::int64_t k, bool upper, std::string_view who, 
   const Type t = type_of(x);
   if (t.rank() < 2) fail(ErrorCode::shape, message(who, t, "is no matrix"), loc);
   Builder& b = *x.b;
-  Val row = iota(b, i64, t.dims, t.rank() - 2) + b.literal(i64, to_bits(k)), column = iota(b, i64, t.dims, t.rank() - 1);
+  Val row = iota(b, i64, t.dims, t.rank() - 2) + b.literal(i64, to_bits(k)),
+      column = iota(b, i64, t.dims, t.rank() - 1);
   return select(upper ? ge(column, row) : le(column, row), x, 0.0);
 }
 // A square matrix with v on its k-th diagonal.
@@ -160,7 +161,8 @@ constexpr Array diag(Array::Op x, std::int64_t k = 0) {
     const Type t = type_of(v);
     detail::need_sizes(t, "np::diag", x.loc);
     if (t.rank() == 1) return detail::from_diagonal(v, k);
-    if (t.rank() != 2) fail(ErrorCode::shape, detail::message("np::diag", t, "is neither a vector nor a matrix"), x.loc);
+    if (t.rank() != 2)
+      fail(ErrorCode::shape, detail::message("np::diag", t, "is neither a vector nor a matrix"), x.loc);
     return detail::to_diagonal(v, k);
   });
 }

@@ -127,8 +127,8 @@ constexpr Array squeeze(Array::Op x, const detail::Axes& axes = {}) {
 }
 // x repeated to the shape, aligned at the right. Errors (shape): a size that is neither 1 nor the one wanted.
 constexpr Array broadcast_to(Array::Op x, const Dims& shape) {
-  return detail::record_unary(
-      x, [&](Val v) { return detail::broadcast_to_checked(v, shape, "np::broadcast_to", x.loc); });
+  return detail::record_unary(x,
+                              [&](Val v) { return detail::broadcast_to_checked(v, shape, "np::broadcast_to", x.loc); });
 }
 
 }  // namespace numpy

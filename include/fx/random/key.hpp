@@ -5,7 +5,8 @@
 
 namespace fx::inline v0 {
 
-// A random key: `data` is u32[2]; several keys under vmap are u32[n, 2]. Made by random::key, random::split and fold_in.
+// A random key: `data` is u32[2]; several keys under vmap are u32[n, 2]. Made by random::key, random::split and
+// fold_in.
 class Key {
  public:
   Array data;

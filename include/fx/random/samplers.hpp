@@ -56,8 +56,8 @@ constexpr Val uniform_val(const KeyWords& k, std::int64_t n, const random::Unifo
   return maximum(scaled(u, width, low), low);
 }
 
-// erf_inv of f32 by the polynomials of Giles, "Approximating the erfinv function" (2010), in the steps of XLA: their errors
-// (7 ulp for |x| near 1, from rounding x * x) are part of JAX's numbers. ErfInv is more accurate.
+// erf_inv of f32 by the polynomials of Giles, "Approximating the erfinv function" (2010), in the steps of XLA: their
+// errors (7 ulp for |x| near 1, from rounding x * x) are part of JAX's numbers. ErfInv is more accurate.
 constexpr Val erf_inv_giles(Val x) {
   constexpr double central[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                                 -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
@@ -119,20 +119,19 @@ constexpr std::int64_t shuffle_size(std::int64_t n, Loc loc) {
 
 namespace random {
 
-// Uniform numbers in [min, max). Errors: a dtype that is not f32 or f64 (dtype), a negative size (shape), data that is no
-// key (shape).
+// Uniform numbers in [min, max). Errors: a dtype that is not f32 or f64 (dtype), a negative size (shape), data that is
+// no key (shape).
 constexpr Array uniform(const Key& key, const Dims& shape, const UniformOptions& o = {}, Loc where = Loc::here()) {
   detail::need_sampled(o.dtype, "random::uniform", where);
-  return detail::record_random(key, shape, "random::uniform", where, [&](const detail::KeyWords& k, std::int64_t n) {
-    return detail::uniform_val(k, n, o);
-  });
+  return detail::record_random(key, shape, "random::uniform", where,
+                               [&](const detail::KeyWords& k, std::int64_t n) { return detail::uniform_val(k, n, o); });
 }
 // Normal numbers of mean 0 and variance 1: sqrt(2) erf_inv(u), u uniform in (-1, 1). Errors as uniform.
 constexpr Array normal(const Key& key, const Dims& shape, const NormalOptions& o = {}, Loc where = Loc::here()) {
   detail::need_sampled(o.dtype, "random::normal", where);
   return detail::record_random(key, shape, "random::normal", where, [&](const detail::KeyWords& k, std::int64_t n) {
     const bool single = o.dtype == f32;
-    const double above = single ? -1 + 0x1p-24 : -1 + 0x1p-53;  // the number next to -1
+    const double above = single ? -1 + 0x1p-24 : -1 + 0x1p-53;                   // the number next to -1
     Val u = maximum(detail::unit_interval(k, n, o.dtype) * 2.0 + above, above);  // exact: 1 - above rounds to 2
     return (single ? detail::erf_inv_giles(u) : erf_inv(u)) * 1.41421356237309504880;
   });
@@ -149,8 +148,8 @@ constexpr Array bernoulli(const Key& key, Array::Op p, const Dims& shape) {
   Val u = reshape(detail::unit_interval(k, n, d), shape);
   return r.result(lt(u, detail::broadcast_to_checked(chance, shape, "random::bernoulli", p.loc)));
 }
-// Integers low, ..., high - 1, i32 unless said: i32, i64, u32 or u64. Errors: another dtype (dtype), no integer between the
-// bounds or bounds that the dtype does not hold (value).
+// Integers low, ..., high - 1, i32 unless said: i32, i64, u32 or u64. Errors: another dtype (dtype), no integer between
+// the bounds or bounds that the dtype does not hold (value).
 constexpr Array randint(const Key& key, const Dims& shape, std::int64_t low, std::int64_t high,
                         const RandintOptions& o = {}, Loc where = Loc::here()) {
   if (!in(o.dtype, integers & computed)) fail(ErrorCode::dtype, "random::randint: gives i32, i64, u32 or u64", where);
@@ -166,9 +165,9 @@ constexpr Array randint(const Key& key, const Dims& shape, std::int64_t low, std
 // 0, ..., n - 1 in random order, as i32. Errors (value): n < 0 or above 2^31 - 1.
 constexpr Array permutation(const Key& key, std::int64_t n, Loc where = Loc::here()) {
   detail::shuffle_size(n, where);
-  return detail::record_random(key, Dims{n}, "random::permutation", where, [](const detail::KeyWords& k, std::int64_t m) {
-    return detail::shuffled(k, iota(*k.hi.b, i32, Dims{m}, 0));
-  });
+  return detail::record_random(
+      key, Dims{n}, "random::permutation", where,
+      [](const detail::KeyWords& k, std::int64_t m) { return detail::shuffled(k, iota(*k.hi.b, i32, Dims{m}, 0)); });
 }
 // x with its rows (along axis 0) in random order. Errors (shape): a scalar.
 constexpr Array permutation(const Key& key, const Array& x, Loc where = Loc::here()) {

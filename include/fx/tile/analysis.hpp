@@ -35,6 +35,7 @@ class Analysis {
   // Elementwise equations of one group are one kernel; those of a reduction have its group. -1: in no kernel.
   int group(int eqn) const { return group_[eqn]; }
   int groups() const { return n_groups_; }
+  int level(int eqn) const { return level_[eqn]; }
   // Variable v (which is no view) is read by another kernel, or an output.
   bool stored(int v) const { return stored_[v]; }
   // Operand o of an elementwise equation or reduction of `group` is computed there.

@@ -33,7 +33,6 @@ FX_INLINE bool can_split(const Kernel& k, int d) {
     case KernelKind::cumulative: return d < int(attrs(*k.op, k.op->eqns[0]).integer(0));
     case KernelKind::sort: return d < int(attrs(*k.op, k.op->eqns[0]).integer(0));
     case KernelKind::index: return false;
-    case KernelKind::dot: return d < k.space.n - 1;  // a chain of additions is one call
     default: return true;
   }
 }
@@ -45,13 +44,24 @@ FX_INLINE std::int64_t block_bytes(const Kernel& k, const Program& p) {
   return 2 * n;  // double buffered
 }
 
-// The dimension to halve next, or -1: products halve the longest, others the outermost, so that blocks stay contiguous.
+// A dimension along which each element of a product meets one of each operand.
+FX_INLINE bool is_batch(const Kernel& k, int d) {
+  return k.in[0].stride[d] != 0 && k.in[1].stride[d] != 0 && k.out[0].stride[d] != 0;
+}
+// What blocks should be multiples of along a dimension.
+FX_INLINE std::int64_t tile_size(const Kernel& k, int d, const Target& t) {
+  if (k.kind == KernelKind::dot) return is_batch(k, d) ? 1 : k.in[1].stride[d] == 0 ? t.sublanes : t.lanes;
+  return d == k.space.n - 1 ? t.lanes : d == k.space.n - 2 ? t.sublanes : 1;
+}
+
+// The dimension to halve next, or -1: the outermost, so that blocks stay contiguous; of products, after batches, the
+// longest.
 FX_INLINE int next_split(const Kernel& k, const Dims& unit) {
   int best = -1;
   for (std::int64_t i : walk_order(k)) {
     const int d = int(i);
     if (!can_split(k, d) || k.block[d] <= unit[d]) continue;
-    if (k.kind != KernelKind::dot) return d;
+    if (k.kind != KernelKind::dot || is_batch(k, d)) return d;
     if (best < 0 || k.block[d] > k.block[best]) best = d;
   }
   return best;
@@ -129,8 +139,9 @@ FX_INLINE void choose_blocks(Kernel& k, const Program& p, const Target& t) {
   Dims unit(k.space.n, 1);
   for (int d = 0; d < k.space.n; ++d) {
     if (k.block[d] < 1) k.block[d] = 1;
-    const std::int64_t tile = d == k.space.n - 1 ? t.lanes : d == k.space.n - 2 ? t.sublanes : 1;
+    const std::int64_t tile = detail::tile_size(k, d, t);
     unit[d] = tile < k.block[d] ? tile : k.block[d];
+    if (k.kind == KernelKind::reduce && k.out[0].stride[d] == 0 && d != k.order[k.space.n - 1]) unit[d] = 1;
   }
   if (k.kind == KernelKind::scan) {
     k.block[0] = 1;

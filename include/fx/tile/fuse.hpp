@@ -43,7 +43,9 @@ FX_INLINE void Lowering::lower_scan(const Eqn& e) {
   const int consts = int(a.integer(2)), carries = int(a.integer(3));
   const Dims space{length};
   auto rows = [&](int v, Access whole_array) {  // element strides of the leading dimension
-    whole_array.stride = Dims(1, numel(g_.type(v)) / (length > 0 ? length : 1));
+    Dims row = g_.type(v).dims;
+    row.erase(0);
+    whole_array.stride = Dims(1, numel(row));
     return whole_array;
   };
   Vec<Access> in, out;

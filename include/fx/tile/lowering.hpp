@@ -33,6 +33,8 @@ class Lowering {
 
   void claim_outputs();
   void collect_members();
+  template <class F>
+  void each_edge(F&& f) const;
   Vec<int> order() const;  // groups, each after what it reads, as near to the Graph's order as that allows
   void lower_group(int group);
   void lower_map(int group);

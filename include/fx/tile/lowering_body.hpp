@@ -10,7 +10,7 @@ namespace fx::inline v0::tile {
 struct Lowering::Body {
   Lowering& l;
   int group;
-  Builder b{};
+  Builder b{true};  // folds: an equation on literals alone would have the shape of none of its users
   Vec<Access> in{};
   Val operand(int o) {
     o = l.a_.canon(o);
@@ -29,9 +29,25 @@ struct Lowering::Body {
   void emit(const Eqn& e) {
     Vec<Val> ins;
     for (int o : l.g_.in(e)) ins.push_back(operand(o));
+    if (e.n_out > 1 && constants(e, ins)) return;
     b.loc = l.g_.locs[e.loc];
     const Val first = b.bind(*e.prim, ins, params_of(l.g_, e));
     for (int j = 0; j < e.n_out; ++j) l.known_[e.out + j] = {group, Val(first.b, first.id + j)};
+  }
+  // Several results of literals alone, which bind does not fold.
+  bool constants(const Eqn& e, Span<const Val> ins) {
+    Vec<DType> in_types, out_types;
+    Vec<std::uint64_t> bits;
+    for (const Val& v : ins) {
+      if (!b.g.is_literal(v.id)) return false;
+      in_types.push_back(b.type(v).dtype);
+      bits.push_back(b.g.literal(v.id));
+    }
+    for (int j = 0; j < e.n_out; ++j) out_types.push_back(l.g_.type(e.out + j).dtype);
+    ScalarCtx c{in_types, bits, out_types, attrs(l.g_, e), {}};
+    e.prim->scalar(c);
+    for (int j = 0; j < e.n_out; ++j) l.known_[e.out + j] = {group, b.literal(out_types[j], c.out[j])};
+    return true;
   }
 };
 
@@ -46,21 +62,51 @@ FX_INLINE void Lowering::collect_members() {
     if (a_.group(i) >= 0) members_[next[a_.group(i)]++] = i;
 }
 
+// Equations that can write into the memory of an operand if nothing reads it later.
+FX_INLINE bool updates_operand(const Graph& g, const Eqn& e, int k) {
+  if (e.prim->kind == Kind::index && e.prim->index) {
+    const IndexSpec s = e.prim->index(g, e);
+    return s.write && k == s.operand;
+  }
+  if (e.prim->kind != Kind::control || e.prim->form != scan_form) return false;
+  const int consts = int(attrs(g, e).integer(2)), carries = int(attrs(g, e).integer(3));
+  return k >= consts && k < consts + carries;
+}
+
+// Calls f(from, into) for groups that must run one before the other: the reader of a value after who makes it, and, so that
+// it can be updated in place, the first equation that updates a value after its other readers. The latter only from groups
+// of lower levels, or of the same one that update nothing: that closes no circle.
+template <class F>
+void Lowering::each_edge(F&& f) const {
+  Vec<int> level(a_.groups(), 0), updater(g_.vars.size(), -1);
+  Vec<char> updates(a_.groups(), 0);
+  for (int i = 0; i < g_.eqns.size(); ++i) {
+    const int own = a_.group(i);
+    if (own < 0) continue;
+    if (a_.level(i) > level[own]) level[own] = a_.level(i);
+    const Span<const int> in = g_.in(g_.eqns[i]);
+    for (int k = 0; k < in.size(); ++k) {
+      if (a_.literal(in[k]) >= 0 || !updates_operand(g_, g_.eqns[i], k)) continue;
+      updates[own] = 1;
+      if (int& first = updater[a_.view(in[k]).base]; first < 0) first = own;
+    }
+  }
+  for (int i = 0; i < g_.eqns.size(); ++i) {
+    const int own = a_.group(i);
+    if (own < 0) continue;
+    for (int o : g_.in(g_.eqns[i])) {
+      if (a_.literal(o) >= 0) continue;
+      const int base = a_.view(o).base, e = a_.defined_by(base), after = updater[base];
+      if (e >= 0 && a_.group(e) != own) f(a_.group(e), own);
+      if (after >= 0 && after != own && (level[own] < level[after] || (level[own] == level[after] && !updates[own])))
+        f(own, after);
+    }
+  }
+}
+
 FX_INLINE Vec<int> Lowering::order() const {
   const int n = a_.groups();
-  // Edges (from, to) sorted by from: groups whose results others read.
-  Vec<int> waits(n, 0), start(n + 1, 0), to;
-  auto each_edge = [&](auto&& f) {
-    for (int i = 0; i < g_.eqns.size(); ++i) {
-      const int own = a_.group(i);
-      if (own < 0) continue;
-      for (int o : g_.in(g_.eqns[i])) {
-        if (a_.literal(o) >= 0) continue;
-        const int e = a_.defined_by(a_.view(o).base);
-        if (e >= 0 && a_.group(e) != own) f(a_.group(e), own);
-      }
-    }
-  };
+  Vec<int> waits(n, 0), start(n + 1, 0), to;  // edges, sorted by where they start
   each_edge([&](int from, int) { ++start[from + 1]; });
   for (int k = 0; k < n; ++k) start[k + 1] += start[k];
   to.resize(start[n]);

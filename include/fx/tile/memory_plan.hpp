@@ -148,6 +148,7 @@ FX_INLINE void plan_memory(Program& p) {
   Vec<Vec<int>> begins(kernels), ends(kernels);
   for (int b = 0; b < n; ++b)
     if (m.find(b) == b && p.buffers[b].place == BufferDecl::workspace && last[b] >= 0) {
+      if (first[b] == kernels) first[b] = last[b];  // empty: nothing writes it
       begins[first[b]].push_back(b);
       ends[last[b]].push_back(b);
     }

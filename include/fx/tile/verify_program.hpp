@@ -136,7 +136,7 @@ class Verifier {
               in(dtype(k.out[0]), numbers),
           "its dtypes differ");
     const int last = k.space.n - 1;
-    check(last >= 0 && k.out[0].stride[last] == 0 && k.block[last] >= k.space[last], "its last dimension must be the contracted one, whole");
+    check(last >= 0 && k.out[0].stride[last] == 0 && k.order.empty(), "its last dimension must be the contracted one");
   }
   void whole(const Kernel& k, Kind kind) {
     if (!op(k, kind, -1, -1)) return;
@@ -158,11 +158,10 @@ class Verifier {
                "it reads or writes another number of arrays than its loop"))
       return;
     auto each = [&](const Access& a, const Type& t, bool rows) {
-      Dims sizes{k.space[0]};
-      if (!inside({a.buffer, a.offset, Dims(1, 0)}, Dims(1, numel(t) > 0 ? 1 : 0)) || dtype(a) != t.dtype) return check(false, "its arrays and those of its loop differ");
-      const std::int64_t n = numel(t), all = rows ? k.space[0] * n : n;
-      return check(a.stride.n == 1 && a.stride[0] == (rows ? n : 0) && a.offset >= 0 && all <= numel(p_.buffers[a.buffer].type) - a.offset,
-                   "its arrays and those of its loop differ");
+      bool ok = a.buffer >= 0 && a.buffer < p_.buffers.size() && dtype(a) == t.dtype;
+      const std::int64_t n = numel(t), all = rows ? fx::detail::checked_mul(k.space[0], n) : n;
+      ok = ok && all >= 0 && a.stride.n == 1 && a.stride[0] == (rows ? n : 0) && a.offset >= 0 && all <= numel(p_.buffers[a.buffer].type) - a.offset;
+      check(ok, "its arrays and those of its loop differ");
     };
     for (int i = 0; i < k.in.size(); ++i) each(k.in[i], l.buffers[l.ins[i]].type, i >= k.consts + k.carries);
     for (int j = 0; j < k.out.size(); ++j) each(k.out[j], l.buffers[l.outs[j]].type, j >= k.carries);
