@@ -753,9 +753,7 @@ std::string diff(const std::string& expected, const std::string& printed) {
 
 // Compares with tests/golden/NAME.txt, or writes it if FX_UPDATE_GOLDEN=1: then read it before keeping it.
 void check_golden(const std::string& name, const Graph& g) {
-  std::string here = __FILE__;
-  here.resize(here.rfind('/') + 1);
-  const std::string path = here + "golden/" + name + ".txt", printed = str(g) + "\n";
+  const std::string path = "tests/golden/" + name + ".txt", printed = str(g) + "\n";
   const char* update = std::getenv("FX_UPDATE_GOLDEN");
   if (update && std::string_view(update) == "1") std::ofstream(path, std::ios::binary) << printed;
   const std::string expected = read_file(path);

@@ -66,7 +66,10 @@ fx::Key make_key(int seed) { return fx::Key(seed); }
 #else
 #include <fx/fx.hpp>
 namespace {
-double value_of(const fx::Array& a) { return a.item<double>(); }
+// Of a key: its low word, the seed.
+double value_of(const fx::Array& a) {
+  return a.size() == 1 ? a.item<double>() : double(a.to_vector<std::uint32_t>().back());
+}
 fx::Key make_key(int seed) { return fx::random::key(seed); }
 }  // namespace
 #endif

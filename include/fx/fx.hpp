@@ -27,6 +27,8 @@
 #include "passes/evaluate.hpp"
 // the backend and what runs it
 #include "backend.hpp"
+#include "tile/print.hpp"
+#include "tile/parse.hpp"
 #include "runtime/buffers.hpp"
 #include "runtime/executables.hpp"
 #include "backends/tiled/backend.hpp"

@@ -25,6 +25,7 @@ inline Table layout() {
   for (auto [perm, result] : {std::pair{"012", "234"}, {"120", "342"}, {"201", "423"}, {"021", "243"}})
     t.push_back(shaped_row(prim<fx::Transpose>, perm, any_dtype, {{dims("234")}}, {{dims(result)}}, Params().dims(dims(perm))));
   t.push_back(shaped_row(prim<fx::Transpose>, "empty", any_dtype, {{dims("03")}}, {{dims("30")}}, Params().dims(dims("10"))));
+  t.push_back(shaped_row(prim<fx::Transpose>, "square", any_dtype, {{dims("33")}}, {{dims("33")}}, Params().dims(dims("10"))));
   t.push_back(shaped_row(prim<fx::Transpose>, "rank 0", any_dtype, {{}}, {{}}, Params().dims({})));
   for (const char* axes : {"", "0", "1", "02", "210"})
     t.push_back(shaped_row(prim<fx::Rev>, std::string("dims ") + axes, any_dtype, {{dims("324")}}, {{dims("324")}}, Params().dims(dims(axes))));
