@@ -63,7 +63,7 @@ TEST_CASE("tangents that are not like their primals") {
 }
 TEST_CASE("cotangents that are not like their results") {
   const Array x = vector({1, 2});
-  const auto [sum, back] = (HERE, fx::vjp([](Array a) { return Pair{np::sum(a), a}; }, x));
+  const auto back = (HERE, fx::vjp([](Array a) { return Pair{np::sum(a), a}; }, x)).second;
   const fx::Loc applied = expected_line;
   const Array s = 1.0;
   const auto check = [&](ErrorCode code, auto&& wrong, const std::string& text) {

@@ -35,11 +35,11 @@ TEST_CASE("vjp is the transpose of jvp: the whole Jacobian") {
       Doubles column(4, 0.0);
       column[std::size_t(j)] = 1;
       const Doubles by_jvp = doubles(fx::jvp(smooth, std::tuple(x), std::tuple(vector(column))).second);
-      CHECK(close({by_vjp[std::size_t(j)]}, {by_jvp[std::size_t(i)]}));
+      CHECK(close(Doubles{by_vjp[std::size_t(j)]}, Doubles{by_jvp[std::size_t(i)]}));
     }
   }
   // The same Jacobian at once, by vmap over the unit vectors.
-  const Array rows = fx::vmap([&](Array ct) { return back(ct); })(np::eye(3, fx::f64));
+  const Array rows = fx::vmap([&pull = back](Array ct) { return pull(ct); })(np::eye(3, fx::f64));
   const Array columns = fx::vmap([&](Array d) { return fx::jvp(smooth, std::tuple(x), std::tuple(d)).second; })(np::eye(4, fx::f64));
   CHECK(close(rows, np::transpose(columns)));
 }
@@ -66,7 +66,7 @@ TEST_CASE("several arguments and results, in trees") {
   const double forward = np::sum(ct.first.x * tangent.first.x).item<double>() + np::sum(ct.first.v * tangent.first.v).item<double>() +
                          (ct.second * tangent.second).item<double>();
   const double reverse = np::sum(cs.x * ds.x).item<double>() + np::sum(cs.v * ds.v).item<double>() + (cp.at("k") * dp.at("k")).item<double>();
-  CHECK(close({forward}, {reverse}));
+  CHECK(close(Doubles{forward}, Doubles{reverse}));
 }
 TEST_CASE("integer and boolean results have zero tangents") {
   auto f = [](Array x) { return std::tuple(x * 2.0, np::argmax(x), x > 0.0); };
@@ -96,8 +96,8 @@ TEST_CASE("the pull-back outlives its call, is used again, and can itself be dif
   const auto copy = back;
   CHECK(close(copy(vector({1, 1})), vector({3, 12})));
   CHECK(close(back(vector({2, -1})), vector({6, -12})));
-  CHECK(close(fx::jit([&](Array ct) { return back(ct); })(vector({2, -1})), vector({6, -12})));
-  CHECK(close(fx::grad([&](Array ct) { return np::sum(back(ct)); })(vector({2, -1})), vector({3, 12})));
+  CHECK(close(fx::jit([&pull = back](Array ct) { return pull(ct); })(vector({2, -1})), vector({6, -12})));
+  CHECK(close(fx::grad([&pull = back](Array ct) { return np::sum(pull(ct)); })(vector({2, -1})), vector({3, 12})));
   // d/dx of the pull-back at cotangent 1: the second derivative.
   CHECK(close(fx::grad([](Array x) { return fx::vjp([](Array z) { return z * z * z; }, x).second(1.0); })(2.0), 12.0));
 }
