@@ -44,9 +44,10 @@ class Ref {
   }
   constexpr Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
   constexpr Ref& operator=(const Ref& o) {
-    if (o.p_) o.p_->retain();
+    T* const p = o.p_;  // o may be *this
+    if (p) p->retain();
     drop();
-    p_ = o.p_;
+    p_ = p;
     return *this;
   }
   constexpr Ref& operator=(Ref&& o) noexcept {

@@ -24,6 +24,12 @@ FX_INLINE std::int64_t footprint(const Access& a, const Dims& extent) {
 }
 
 namespace detail {
+// Shapes may be larger than any memory: their sizes stop growing here, and allocation refuses them.
+FX_INLINE std::int64_t capped_mul(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t cap = std::int64_t(1) << 56;
+  const std::int64_t r = fx::detail::checked_mul(a, b);
+  return r < 0 || r > cap ? cap : r;
+}
 FX_INLINE std::int64_t element_bytes(const Access& a, const Program& p) { return size_of(p.buffers[a.buffer].type.dtype); }
 FX_INLINE std::int64_t buffer_bytes(const Program& p, int b) { return numel(p.buffers[b].type) * size_of(p.buffers[b].type.dtype); }
 
@@ -40,7 +46,7 @@ FX_INLINE bool can_split(const Kernel& k, int d) {
 FX_INLINE std::int64_t block_bytes(const Kernel& k, const Program& p) {
   std::int64_t n = 0;
   for (const Vec<Access>* list : {&k.in, &k.out})
-    for (const Access& a : *list) n += footprint(a, k.block) * element_bytes(a, p);
+    for (const Access& a : *list) n += capped_mul(footprint(a, k.block), element_bytes(a, p));
   return 2 * n;  // double buffered
 }
 
@@ -77,8 +83,8 @@ FX_INLINE std::int64_t copied(const Kernel& k, const Program& p, const Access& a
   std::int64_t n = element_bytes(a, p);
   for (int i = 0; i < order.n; ++i) {
     const int d = int(order[i]);
-    if (a.stride[d] != 0) n *= k.space[d];
-    else if (i <= last) n *= k.grid(d);
+    if (a.stride[d] != 0) n = capped_mul(n, k.space[d]);
+    else if (i <= last) n = capped_mul(n, k.grid(d));
   }
   return n;
 }

@@ -128,7 +128,9 @@ struct FreeParts {
 };
 
 FX_INLINE std::int64_t aligned_bytes(const Type& t) {
-  const std::int64_t n = numel(t) * size_of(t.dtype);
+  constexpr std::int64_t cap = std::int64_t(1) << 56;  // more than any memory: allocation refuses it
+  const std::int64_t count = numel(t), bytes = count < 0 ? -1 : fx::detail::checked_mul(count, size_of(t.dtype));
+  const std::int64_t n = bytes < 0 || bytes > cap ? cap : bytes;
   return n == 0 ? 64 : (n + 63) / 64 * 64;
 }
 }  // namespace detail
