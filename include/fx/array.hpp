@@ -108,7 +108,6 @@ class Array {
   friend Array operator||(const Array&, const Array&) = delete;
   friend constexpr Array operator-(Op a);
   friend constexpr Array operator~(Op a);
-  friend constexpr Array operator!(Op a);
 
  private:
   friend constexpr const detail::Node& detail::node(const Array& a, Loc loc);

@@ -77,9 +77,8 @@ constexpr Array operator&(Array::Op a, Array::Op b) { return detail::binary_op(p
 constexpr Array operator|(Array::Op a, Array::Op b) { return detail::binary_op(prim<Or>, a, b); }
 constexpr Array operator^(Array::Op a, Array::Op b) { return detail::binary_op(prim<Xor>, a, b); }
 constexpr Array operator-(Array::Op a) { return detail::unary_op(prim<Neg>, a); }
+// The logical (bool) or bitwise (integers) complement. `!a` is the built-in one: it reads a concrete scalar.
 constexpr Array operator~(Array::Op a) { return detail::unary_op(prim<Not>, a); }
-// The logical (bool) or bitwise (integers) complement.
-constexpr Array operator!(Array::Op a) { return detail::unary_op(prim<Not>, a); }
 
 // The line is the one of the right side: the left one has no room for it.
 constexpr Array& Array::operator+=(Op o) { return *this = detail::Operand(*this, o.loc) + o; }
