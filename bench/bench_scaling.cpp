@@ -7,9 +7,13 @@
 #include <fx/fx.hpp>
 using fx::Array;
 
-static double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+static double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
-struct Times { double trace, grad, compile; };
+struct Times {
+  double trace, grad, compile;
+};
 
 // A chain of `equations` equations, with constants that make each one new.
 static Times measure(int equations, int round) {
@@ -43,7 +47,9 @@ int main() {
   const char* names[4] = {"trace", "grad", "compile", "all"};
   double ratio = 0;
   for (int k = 0; k < 4; ++k) {
-    auto median = [](std::vector<double>& v) { return std::nth_element(v.begin(), v.begin() + long(v.size() / 2), v.end()), v[v.size() / 2]; };
+    auto median = [](std::vector<double>& v) {
+      return std::nth_element(v.begin(), v.begin() + long(v.size() / 2), v.end()), v[v.size() / 2];
+    };
     const double a = median(small[k]), b = median(large[k]);
     ratio = b / a;
     std::printf("%-8s 10,000: %8.2f ms   100,000: %8.2f ms   ratio %.1f\n", names[k], 1e3 * a, 1e3 * b, ratio);

@@ -4,8 +4,13 @@
 using fx::Array;
 namespace np = fx::numpy;
 
-struct Layer { Array w, b; };
-struct Model { std::vector<Layer> layers; Array scale; };
+struct Layer {
+  Array w, b;
+};
+struct Model {
+  std::vector<Layer> layers;
+  Array scale;
+};
 
 Array predict(const Model& m, Array x) {
   for (const Layer& l : m.layers) x = tanh(np::matmul(x, l.w) + l.b);
@@ -18,7 +23,9 @@ Array loss(const Model& m, const Array& x, const Array& y) {
 
 int main() {
   auto [k1, k2, k3] = fx::random::split<3>(fx::random::key(0));
-  Model m{{{fx::random::normal(k1, {2, 16}), np::zeros({16})}, {fx::random::normal(k2, {16, 1}) * 0.3f, np::zeros({1})}}, Array(1.0f)};
+  Model m{
+      {{fx::random::normal(k1, {2, 16}), np::zeros({16})}, {fx::random::normal(k2, {16, 1}) * 0.3f, np::zeros({1})}},
+      Array(1.0f)};
   const Array x = fx::random::uniform(k3, {64, 2}, {.min = -1, .max = 1});
   const Array y = np::sum(x * x, {.axis = 1, .keepdims = true}) * 0.5f;
 

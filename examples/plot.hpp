@@ -27,7 +27,9 @@ inline bool write(const std::string& path, const std::vector<Chart>& charts) {
   std::FILE* f = std::fopen(path.c_str(), "w");
   if (!f) return false;
   const int w = 720, h = 300, left = 64, right = 150, top = 36, bottom = 40;
-  std::fprintf(f, "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' font-size='12'>\n", w, h * int(charts.size()));
+  std::fprintf(
+      f, "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' font-size='12'>\n", w,
+      h * int(charts.size()));
   std::fprintf(f, "<rect width='100%%' height='100%%' fill='white'/>\n");
   int y0 = 0;
   for (const Chart& c : charts) {
@@ -43,16 +45,21 @@ inline bool write(const std::string& path, const std::vector<Chart>& charts) {
     std::fprintf(f, "<text x='%d' y='%d' font-size='15'>%s</text>\n", left, y0 + 22, c.title.c_str());
     for (int k = 0; k <= 4; ++k) {
       const double v = lo + (hi - lo) * k / 4;
-      std::fprintf(f, "<line x1='%d' y1='%.1f' x2='%d' y2='%.1f' stroke='#ddd'/><text x='%d' y='%.1f' text-anchor='end'>%s</text>\n", left, py(v), w - right,
-                   py(v), left - 6, py(v) + 4, number(v).c_str());
-      std::fprintf(f, "<text x='%.1f' y='%d' text-anchor='middle'>%d</text>\n", px(double(n - 1) * k / 4), y0 + h - bottom + 16, int(double(n - 1) * k / 4));
+      std::fprintf(f,
+                   "<line x1='%d' y1='%.1f' x2='%d' y2='%.1f' stroke='#ddd'/><text x='%d' y='%.1f' "
+                   "text-anchor='end'>%s</text>\n",
+                   left, py(v), w - right, py(v), left - 6, py(v) + 4, number(v).c_str());
+      std::fprintf(f, "<text x='%.1f' y='%d' text-anchor='middle'>%d</text>\n", px(double(n - 1) * k / 4),
+                   y0 + h - bottom + 16, int(double(n - 1) * k / 4));
     }
-    std::fprintf(f, "<text x='%d' y='%d' text-anchor='middle'>%s</text>\n", (left + w - right) / 2, y0 + h - 6, c.x_label.c_str());
+    std::fprintf(f, "<text x='%d' y='%d' text-anchor='middle'>%s</text>\n", (left + w - right) / 2, y0 + h - 6,
+                 c.x_label.c_str());
     int legend = y0 + top + 10;
     for (const Line& l : c.lines) {
       std::fprintf(f, "<polyline fill='none' stroke='%s' stroke-width='1.5' points='", l.color.c_str());
       for (std::size_t i = 0; i < l.y.size(); ++i) std::fprintf(f, "%.1f,%.1f ", px(double(i)), py(l.y[i]));
-      std::fprintf(f, "'/>\n<text x='%d' y='%d' fill='%s'>%s</text>\n", w - right + 8, legend, l.color.c_str(), l.name.c_str());
+      std::fprintf(f, "'/>\n<text x='%d' y='%d' fill='%s'>%s</text>\n", w - right + 8, legend, l.color.c_str(),
+                   l.name.c_str());
       legend += 16;
     }
     y0 += h;

@@ -2,8 +2,9 @@
 //
 //   train_digits [digits.csv] [--ir] [--svg FILE] [--epochs N]
 //
-// Test rows are those with i % 3 == 2 (mean of three seeds); a second training on rows 0..1197 is tested on the last third,
-// which other people wrote. --ir prints the loss as fx sees it, its gradient, and the tile program of the training step.
+// Test rows are those with i % 3 == 2 (mean of three seeds); a second training on rows 0..1197 is tested on the last
+// third, which other people wrote. --ir prints the loss as fx sees it, its gradient, and the tile program of the
+// training step.
 #include <unistd.h>
 
 #include <chrono>
@@ -16,9 +17,17 @@
 using fx::Array;
 namespace np = fx::numpy;
 
-struct Net { Array w1, b1, w2, b2; };
-struct Adam { Net mean, square; Array time; };
-struct Data { std::vector<float> pixels; std::vector<int> labels; };
+struct Net {
+  Array w1, b1, w2, b2;
+};
+struct Adam {
+  Net mean, square;
+  Array time;
+};
+struct Data {
+  std::vector<float> pixels;
+  std::vector<int> labels;
+};
 
 constexpr int members = 8, inputs = 64, hidden = 128, classes = 10, batch = 128, default_epochs = 50;
 
@@ -27,7 +36,9 @@ Array loss(const Net& n, const Array& x, const Array& y) {
   return -np::mean(np::sum(fx::nn::log_softmax(logits(n, x)) * fx::nn::one_hot(y, classes), {.axis = -1}));
 }
 // The sum over the members: each one's gradient is its own.
-Array ensemble_loss(const Net& all, const Array& x, const Array& y) { return np::sum(fx::vmap(loss, {.in = {0, 0, 0}})(all, x, y)); }
+Array ensemble_loss(const Net& all, const Array& x, const Array& y) {
+  return np::sum(fx::vmap(loss, {.in = {0, 0, 0}})(all, x, y));
+}
 
 // One step of Adam (Kingma, Ba 2015) with decaying steps for all members, each on its own rows of the data.
 auto train_step(Net net, Adam adam, const Array& x, const Array& y, const Array& rows, const Array& rate) {
@@ -57,14 +68,20 @@ Array accuracy(const Net& all, const Array& x, const Array& y) {
 Data read_digits(const char* path) {
   Data d;
   std::FILE* f = std::fopen(path, "r");
-  if (!f) throw fx::Error(fx::ErrorCode::value, std::string("cannot read ") + path + "; run it in the project's root or give the path");
+  if (!f)
+    throw fx::Error(fx::ErrorCode::value,
+                    std::string("cannot read ") + path + "; run it in the project's root or give the path");
   for (int v, i = 0; std::fscanf(f, "%d,", &v) == 1; ++i)
-    if (i % 65 < 64) d.pixels.push_back((float(v) - 5) / 6);  // 0..16, about standardised
-    else d.labels.push_back(v);
+    if (i % 65 < 64)
+      d.pixels.push_back((float(v) - 5) / 6);  // 0..16, about standardised
+    else
+      d.labels.push_back(v);
   std::fclose(f);
   return d;
 }
-struct Split { Array x, y; };
+struct Split {
+  Array x, y;
+};
 template <class Pick>
 Split choose(const Data& d, Pick pick) {
   Data s;
@@ -82,7 +99,8 @@ auto score = fx::jit(accuracy, {.name = "accuracy"});
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Trains from a seed; returns the test accuracy in percent. Curves get one value per epoch.
-double train(const char* name, int seed, const Split& tr, const Split& te, int epochs, plot::Line& losses, plot::Line& accuracies) {
+double train(const char* name, int seed, const Split& tr, const Split& te, int epochs, plot::Line& losses,
+             plot::Line& accuracies) {
   auto [key, order] = fx::random::split<2>(fx::random::key(seed));
   Net net = fresh_net(key);
   Net zero = fx::tree::map([](Array a) { return np::zeros(a.shape()); }, net);
@@ -91,13 +109,15 @@ double train(const char* name, int seed, const Split& tr, const Split& te, int e
   double first = 0, start = seconds(), l = 0, acc = 0;
   for (int e = 0; e < epochs; ++e) {
     std::vector<Array> shuffles;  // each member sees its own order
-    for (const fx::Key& k : fx::random::split(fx::random::fold_in(order, e), members)) shuffles.push_back(fx::random::permutation(k, n));
+    for (const fx::Key& k : fx::random::split(fx::random::fold_in(order, e), members))
+      shuffles.push_back(fx::random::permutation(k, n));
     const Array rows = np::stack(shuffles);
     l = 0;
     for (int s = 0; s < steps; ++s) {
       const float rate = 0.004f * 0.5f * (1 + float(std::cos(3.14159265 * (e * steps + s) / (epochs * steps))));
       Array step_loss;
-      std::tie(net, adam, step_loss) = step(std::move(net), std::move(adam), tr.x, tr.y, rows(fx::all, fx::slice(s * batch, (s + 1) * batch)), rate);
+      std::tie(net, adam, step_loss) =
+          step(std::move(net), std::move(adam), tr.x, tr.y, rows(fx::all, fx::slice(s * batch, (s + 1) * batch)), rate);
       l += step_loss.item<double>() / steps;
       if (e + s == 0) first = seconds() - start;
     }
@@ -105,11 +125,15 @@ double train(const char* name, int seed, const Split& tr, const Split& te, int e
     losses.y.push_back(l);
     accuracies.y.push_back(acc);
     const bool last = e + 1 == epochs;
-    if (isatty(1)) std::printf("\r%s seed %d [%-30.*s] loss %.4f accuracy %.2f %%%s", name, seed, 30 * (e + 1) / epochs, "##############################", l, acc, last ? "\n" : "");
-    else if (last || e % 10 == 0) std::printf("%s seed %d epoch %2d: loss %.4f accuracy %.2f %%\n", name, seed, e + 1, l, acc);
+    if (isatty(1))
+      std::printf("\r%s seed %d [%-30.*s] loss %.4f accuracy %.2f %%%s", name, seed, 30 * (e + 1) / epochs,
+                  "##############################", l, acc, last ? "\n" : "");
+    else if (last || e % 10 == 0)
+      std::printf("%s seed %d epoch %2d: loss %.4f accuracy %.2f %%\n", name, seed, e + 1, l, acc);
     std::fflush(stdout);
   }
-  std::printf("  first step %.1f ms, then %.2f ms a step\n", 1e3 * first, 1e3 * (seconds() - start - first) / (epochs * steps - 1));
+  std::printf("  first step %.1f ms, then %.2f ms a step\n", 1e3 * first,
+              1e3 * (seconds() - start - first) / (epochs * steps - 1));
   return acc;
 }
 
@@ -118,30 +142,40 @@ int main(int argc, char** argv) try {
   bool ir = false;
   int epochs = default_epochs;
   for (int i = 1; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--ir")) ir = true;
-    else if (!std::strcmp(argv[i], "--svg") && i + 1 < argc) svg = argv[++i];
-    else if (!std::strcmp(argv[i], "--epochs") && i + 1 < argc) epochs = std::atoi(argv[++i]);
-    else path = argv[i];
+    if (!std::strcmp(argv[i], "--ir"))
+      ir = true;
+    else if (!std::strcmp(argv[i], "--svg") && i + 1 < argc)
+      svg = argv[++i];
+    else if (!std::strcmp(argv[i], "--epochs") && i + 1 < argc)
+      epochs = std::atoi(argv[++i]);
+    else
+      path = argv[i];
   }
   const Data digits = read_digits(path);
   if (ir) {
-    const Net one{fx::spec(fx::type(fx::f32, {inputs, hidden})), fx::spec(fx::type(fx::f32, {hidden})), fx::spec(fx::type(fx::f32, {hidden, classes})), fx::spec(fx::type(fx::f32, {classes}))};
+    const Net one{fx::spec(fx::type(fx::f32, {inputs, hidden})), fx::spec(fx::type(fx::f32, {hidden})),
+                  fx::spec(fx::type(fx::f32, {hidden, classes})), fx::spec(fx::type(fx::f32, {classes}))};
     const fx::Type x = fx::type(fx::f32, {batch, inputs}), y = fx::type(fx::i32, {batch});
-    std::printf("loss:\n%s\n\nits gradient:\n%s\n\n", fx::jit(loss).lower(one, x, y).text().c_str(), fx::jit(fx::grad(loss)).lower(one, x, y).text().c_str());
+    std::printf("loss:\n%s\n\nits gradient:\n%s\n\n", fx::jit(loss).lower(one, x, y).text().c_str(),
+                fx::jit(fx::grad(loss)).lower(one, x, y).text().c_str());
     const auto compiled = fx::jit(fx::grad(loss)).lower(one, x, y).compile();
     std::printf("tile program of the gradient:\n%s\n", compiled.text("tile").c_str());
     return 0;
   }
-  const Split train_rows = choose(digits, [](std::size_t i) { return i % 3 != 2; }), test_rows = choose(digits, [](std::size_t i) { return i % 3 == 2; });
-  const Split early = choose(digits, [](std::size_t i) { return i < 1198; }), late = choose(digits, [](std::size_t i) { return i >= 1198; });
+  const Split train_rows = choose(digits, [](std::size_t i) { return i % 3 != 2; }),
+              test_rows = choose(digits, [](std::size_t i) { return i % 3 == 2; });
+  const Split early = choose(digits, [](std::size_t i) { return i < 1198; }),
+              late = choose(digits, [](std::size_t i) { return i >= 1198; });
   plot::Chart losses{"Training loss", "epoch", {}}, curves{"Test accuracy (%)", "epoch", {}};
   const char* colors[] = {"#1f77b4", "#2ca02c", "#ff7f0e", "#d62728"};
   double mean = 0, others = 0;
   for (int k = 0; k < 4; ++k) {
     const std::string name = k < 3 ? "seed " + std::to_string(k) : "other writers";
     plot::Line l{name, colors[k], {}}, a{name, colors[k], {}};
-    if (k < 3) mean += train("digits", k, train_rows, test_rows, epochs, l, a) / 3;
-    else others = train("other writers", 0, early, late, epochs, l, a);
+    if (k < 3)
+      mean += train("digits", k, train_rows, test_rows, epochs, l, a) / 3;
+    else
+      others = train("other writers", 0, early, late, epochs, l, a);
     losses.lines.push_back(l);
     curves.lines.push_back(a);
   }

@@ -1,7 +1,8 @@
-// test_static.cpp -- the floor of constant evaluation: every static_assert here holds on g++ 12, clang 14 and clang 19 with
-// their default limits. It grows in every later issue.
+// test_static.cpp -- the floor of constant evaluation: every static_assert here holds on g++ 12, clang 14 and clang 19
+// with their default limits. It grows in every later issue.
 //
-// Budget: clang counts steps and stops at 1,048,576 (-fconstexpr-steps) for each static_assert; g++ allows 33,554,432 operations
+// Budget: clang counts steps and stops at 1,048,576 (-fconstexpr-steps) for each static_assert; g++ allows 33,554,432
+// operations
 // (-fconstexpr-ops-limit). The dearest assertion below takes STEPS of clang's; keep each below 500,000, so that users'
 // functions have room, and write a longer check as two.
 #include <doctest/doctest.h>
@@ -87,7 +88,9 @@ static_assert([] {
 static_assert(fx::grad([](auto x) { return x * fx::grad([x](auto y) { return x * y * y; })(x); })(3.0) == 54.0);
 static_assert(fx::grad([](auto x) { return x * fx::grad([x](auto y) { return x + y; })(2.0); })(1.0) == 1.0);
 static_assert(fx::grad([](auto x) { return x * fx::grad([](auto y) { return y * y; })(2.0); })(3.0) == 4.0);
-static_assert(fx::grad([](auto x) { return fx::jvp([x](auto y) { return x * x * y; }, std::tuple(x), std::tuple(1.0)).second; })(3.0) == 6.0);
+static_assert(fx::grad([](auto x) {
+                return fx::jvp([x](auto y) { return x * x * y; }, std::tuple(x), std::tuple(1.0)).second;
+              })(3.0) == 6.0);
 
 // ---- jvp and vjp ----
 
@@ -112,7 +115,10 @@ static_assert([] {
   const Array g = fx::vmap(fx::grad(cube))(np::array({1.0, 2.0}));
   return at(g, 0) == 3 && at(g, 1) == 12;
 }());
-static_assert(at(fx::grad([](Array x) { return np::sum(fx::vmap([x](Array a) { return a * np::sum(x); })(x)); })(np::array({1.0, 2.0})), 1) == 6);
+static_assert(at(fx::grad([](Array x) {
+                   return np::sum(fx::vmap([x](Array a) { return a * np::sum(x); })(x));
+                 })(np::array({1.0, 2.0})),
+                 1) == 6);
 static_assert([] {
   const Array x = np::array({1.0, 2.0}), y = np::array({10.0, 20.0, 30.0});
   const Array z = fx::vmap(fx::vmap(mixed, {.in = {fx::none, 0}}), {.in = {0, fx::none}})(x, y);
@@ -125,11 +131,17 @@ static_assert([] {
   const auto [c, ys] = fx::scan([](Array s, Array x) { return std::pair(s + x, s * x); }, 1.0, np::array({2.0, 3.0}));
   return c.item<double>() == 6 && at(ys, 0) == 2 && at(ys, 1) == 9;
 }());
-static_assert(fx::scan([](Array s, fx::None) { return std::pair(s * 2.0, fx::none); }, 1.0, fx::none, {.length = 10}).first == 1024.0);
+static_assert(fx::scan([](Array s, fx::None) { return std::pair(s * 2.0, fx::none); }, 1.0, fx::none, {.length = 10})
+                  .first == 1024.0);
 static_assert(fx::grad([](Array x) {
-  return fx::scan([x](Array s, fx::None) { return std::pair(s * x, fx::none); }, 1.0, fx::none, {.length = 4}).first;
-})(2.0) == 32.0);
-static_assert(at(fx::grad([](Array x) { return fx::scan([](Array s, Array r) { return std::pair(s * r, s); }, 2.0, x).first; })(np::array({3.0, 5.0})), 0) == 10);
+                return fx::scan([x](Array s, fx::None) { return std::pair(s * x, fx::none); }, 1.0, fx::none,
+                                {.length = 4})
+                    .first;
+              })(2.0) == 32.0);
+static_assert(at(fx::grad([](Array x) {
+                   return fx::scan([](Array s, Array r) { return std::pair(s * r, s); }, 2.0, x).first;
+                 })(np::array({3.0, 5.0})),
+                 0) == 10);
 
 // ---- structs ----
 
@@ -142,11 +154,13 @@ struct Model {
   std::pair<Array, Array> start;
   fx::Static<int> power;
 };
-constexpr Array energy(const Model& m) { return m.spring.stiffness * integer_pow(m.start.first, m.power) * 0.5 + m.spring.damping * m.start.second; }
+constexpr Array energy(const Model& m) {
+  return m.spring.stiffness * integer_pow(m.start.first, m.power) * 0.5 + m.spring.damping * m.start.second;
+}
 static_assert([] {
   const Model g = fx::grad(energy)(Model{{3.0, 0.5}, {2.0, 1.5}, {2}});
-  return g.spring.stiffness.item<double>() == 2 && g.spring.damping.item<double>() == 1.5 && g.start.first.item<double>() == 6 &&
-         g.start.second.item<double>() == 0.5 && g.power == 2;
+  return g.spring.stiffness.item<double>() == 2 && g.spring.damping.item<double>() == 1.5 &&
+         g.start.first.item<double>() == 6 && g.start.second.item<double>() == 0.5 && g.power == 2;
 }());
 static_assert([] {
   Spring s{1.0, 2.0};
@@ -173,8 +187,10 @@ static_assert(fx::make_jaxpr(fx::vmap(fx::grad(wave)))(fx::type(fx::f32, {8})) =
     d:f32[8] = mul a c
     e:f32[8] = add b d
   in (e,) })");
-static_assert(fx::eval_shape([](Array x) { return np::sum(x * 2.0f, {.axis = 0}); })(fx::type(fx::f32, {2, 3})).shape() == fx::Dims{3});
-static_assert(fx::digest(fx::make_jaxpr(wave)(1.0).graph) == fx::digest(fx::make_jaxpr([](Array x) { return x * sin(x); })(2.0).graph));
+static_assert(fx::eval_shape([](Array x) { return np::sum(x * 2.0f, {.axis = 0}); })(fx::type(fx::f32, {2, 3}))
+                  .shape() == fx::Dims{3});
+static_assert(fx::digest(fx::make_jaxpr(wave)(1.0).graph) ==
+              fx::digest(fx::make_jaxpr([](Array x) { return x * sin(x); })(2.0).graph));
 
 // ---- random numbers: those of JAX for key(0), from tests/golden/jax_random.txt ----
 

@@ -31,7 +31,8 @@ FX_INLINE VectorProgram compile_body(const Graph& body, const Dims& index_dim) {
   Vec<DType> dtypes, out_dtypes;
   Vec<int> regs;
   for (const Eqn& e : body.eqns) {
-    if (!e.prim->record) fail(ErrorCode::rule, "elementwise primitive '" + std::string(e.prim->name) + "' has no record rule");
+    if (!e.prim->record)
+      fail(ErrorCode::rule, "elementwise primitive '" + std::string(e.prim->name) + "' has no record rule");
     dtypes.clear(), regs.clear(), out_dtypes.clear();
     for (int v : body.in(e)) {
       dtypes.push_back(body.type(v).dtype);

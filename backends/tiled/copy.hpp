@@ -18,8 +18,8 @@ FX_INLINE void CopyStep::run(const Memory& m, char*, tile::Counts* counts) const
   each_block(k, m, counts, [&](const Block& b) {
     if (same) return;
     const int size = m.element_size(to);
-    copy_box(m.at(to) + offset(to, b.start) * size, to.stride.d, m.at(from) + offset(from, b.start) * size, from.stride.d,
-             b.extent.d, b.extent.n, size);
+    copy_box(m.at(to) + offset(to, b.start) * size, to.stride.d, m.at(from) + offset(from, b.start) * size,
+             from.stride.d, b.extent.d, b.extent.n, size);
   });
 }
 #endif

@@ -21,8 +21,8 @@ class DotStep : public Step {
 };
 
 #if FX_BODIES
-// The last dimension is the contracted one. The roles of the others follow from the strides: columns do not move lhs and are
-// contiguous in the result, rows do not move rhs.
+// The last dimension is the contracted one. The roles of the others follow from the strides: columns do not move lhs
+// and are contiguous in the result, rows do not move rhs.
 FX_INLINE DotStep::DotStep(const tile::Kernel& kernel) : Step(kernel), dtype_(k.op->type(k.op->ins[0]).dtype) {
   Dims free, inner;
   for (int d = 0; d < k.space.n; ++d) (d == k.space.n - 1 ? inner : free).push_back(d);
@@ -41,7 +41,9 @@ FX_INLINE DotStep::DotStep(const tile::Kernel& kernel) : Step(kernel), dtype_(k.
   batch_.pop_back();
 }
 
-FX_INLINE std::int64_t DotStep::scratch_bytes() const { return dot_workspace(dtype_, largest(m_), largest(n_), largest(k_)); }
+FX_INLINE std::int64_t DotStep::scratch_bytes() const {
+  return dot_workspace(dtype_, largest(m_), largest(n_), largest(k_));
+}
 
 FX_INLINE void DotStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
   const tile::Access &lhs = k.in[0], &rhs = k.in[1], &out = k.out[0];

@@ -6,15 +6,30 @@
 
 namespace fx::inline v0::tiled {
 
+// The prepared kernels of a program, in order.
+class StepList {
+  Vec<Step*> steps_;
+
+ public:
+  StepList() = default;
+  StepList(const StepList&) = delete;
+  StepList& operator=(const StepList&) = delete;
+  ~StepList() {
+    for (Step* s : steps_) delete s;
+  }
+  void add(Step* s) { steps_.push_back(s); }
+  int size() const { return steps_.size(); }
+  const Step& operator[](int i) const { return *steps_[i]; }
+};
+
 class TiledExecutable : public Executable {
  public:
   TiledExecutable(GraphRef graph, Ref<const tile::Program> program);
-  TiledExecutable(const TiledExecutable&) = delete;
-  ~TiledExecutable() override;
 
   std::int64_t workspace() const override { return workspace_; }
   void run(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const override;
-  int may_alias(int output) const override { return aliases_[output]; }
+  int may_alias(int output) const override { return chosen_[output]; }
+  bool may_alias(int output, int input) const override { return aliases_.allowed(output, input); }
   // "ir", "tile", and "cost": the estimated times on known targets.
   std::string text(std::string_view what) const override;
 
@@ -25,8 +40,9 @@ class TiledExecutable : public Executable {
  private:
   GraphRef graph_;
   Ref<const tile::Program> program_;
-  Vec<Step*> steps_;  // owned
-  Vec<int> aliases_;
+  StepList steps_;
+  tile::Aliases aliases_;
+  Vec<int> chosen_;
   std::int64_t workspace_ = 0;
 };
 

@@ -29,16 +29,14 @@ FX_INLINE Step* make_step(const tile::Kernel& k, const tile::Program& p) {
 }
 
 FX_INLINE TiledExecutable::TiledExecutable(GraphRef graph, Ref<const tile::Program> program)
-    : graph_(std::move(graph)), program_(std::move(program)), aliases_(tile::aliasable_inputs(*program_)) {
+    : graph_(std::move(graph)), program_(std::move(program)), aliases_(*program_), chosen_(aliases_.choose()) {
   std::int64_t scratch = 0;
   for (const tile::Kernel& k : program_->kernels) {
-    steps_.push_back(make_step(k, *program_));
-    if (steps_.back()->scratch_bytes() > scratch) scratch = steps_.back()->scratch_bytes();
+    steps_.add(make_step(k, *program_));
+    const std::int64_t own = steps_[steps_.size() - 1].scratch_bytes();
+    if (own > scratch) scratch = own;
   }
   workspace_ = program_->workspace + align64(scratch);
-}
-FX_INLINE TiledExecutable::~TiledExecutable() {
-  for (Step* s : steps_) delete s;
 }
 
 FX_INLINE void TiledExecutable::run(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const {
@@ -49,7 +47,7 @@ FX_INLINE void TiledExecutable::run_counted(Span<const Buffer> in, Span<const Bu
                                             Span<tile::Counts> counts) const {
   const Memory m{program_.get(), in, out, static_cast<char*>(workspace)};
   char* scratch = m.workspace + program_->workspace;
-  for (int i = 0; i < steps_.size(); ++i) steps_[i]->run(m, scratch, counts.empty() ? nullptr : &counts[i]);
+  for (int i = 0; i < steps_.size(); ++i) steps_[i].run(m, scratch, counts.empty() ? nullptr : &counts[i]);
 }
 
 FX_INLINE std::string TiledExecutable::text(std::string_view what) const {
@@ -61,7 +59,8 @@ FX_INLINE std::string TiledExecutable::text(std::string_view what) const {
     put(s, *graph_);
     return std::string(s.view());
   }
-  fail(ErrorCode::value, "text: the tiled backend shows \"ir\", \"tile\" and \"cost\", not \"" + std::string(what) + "\"");
+  fail(ErrorCode::value,
+       "text: the tiled backend shows \"ir\", \"tile\" and \"cost\", not \"" + std::string(what) + "\"");
 }
 
 }  // namespace fx::inline v0::tiled

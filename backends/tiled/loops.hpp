@@ -20,8 +20,7 @@ inline Vec<Loop> merge_loops(const tile::Kernel& k, const Dims& dims) {
     if (k.space[d] == 1) continue;
     bool joins = !loops.empty() && k.block[d] >= k.space[d];
     for (const Vec<tile::Access>* list : {&k.in, &k.out})
-      for (const tile::Access& a : *list)
-        joins = joins && a.stride[loops.back().last] == a.stride[d] * k.space[d];
+      for (const tile::Access& a : *list) joins = joins && a.stride[loops.back().last] == a.stride[d] * k.space[d];
     if (joins) {
       loops.back().last = d;
       loops.back().inner *= k.space[d];

@@ -13,11 +13,11 @@ class MapStep : public Step {
 
  private:
   VectorProgram program_;
-  Vec<Loop> outer_;      // run one by one
-  Loop row_, col_;       // the two that a call of the program covers
+  Vec<Loop> outer_;  // run one by one
+  Loop row_, col_;   // the two that a call of the program covers
   bool has_row_ = false, has_col_ = false;
-  Dims dense_;           // strides of the space
-  int block_ = 1;        // elements of a call
+  Dims dense_;                            // strides of the space
+  int block_ = 1;                         // elements of a call
   int width_ = VectorProgram::max_block;  // and the most columns
 
   struct Run;
@@ -36,7 +36,8 @@ FX_INLINE MapStep::MapStep(const tile::Kernel& kernel) : Step(kernel), dense_(st
   }
   int longest = -1;
   for (int i = 0; i < outer_.size(); ++i)
-    if (longest < 0 || k.space[outer_[i].outer] * outer_[i].inner > k.space[outer_[longest].outer] * outer_[longest].inner)
+    if (longest < 0 ||
+        k.space[outer_[i].outer] * outer_[i].inner > k.space[outer_[longest].outer] * outer_[longest].inner)
       longest = i;
   if (longest >= 0) {
     row_ = outer_[longest];
@@ -53,8 +54,8 @@ FX_INLINE MapStep::MapStep(const tile::Kernel& kernel) : Step(kernel), dense_(st
 }
 
 FX_INLINE std::int64_t MapStep::scratch_bytes() const {
-  return align64(k.in.size() * std::int64_t(sizeof(VectorInput))) + align64(k.out.size() * std::int64_t(sizeof(VectorOutput))) +
-         program_.scratch_bytes(block_);
+  return align64(k.in.size() * std::int64_t(sizeof(VectorInput))) +
+         align64(k.out.size() * std::int64_t(sizeof(VectorOutput))) + program_.scratch_bytes(block_);
 }
 
 struct MapStep::Run {
@@ -89,7 +90,8 @@ struct MapStep::Run {
 
   void block(const Block& b) const {
     const std::int64_t rows = s.has_row_ ? s.row_.extent(b) : 1, cols = s.has_col_ ? s.col_.extent(b) : 1;
-    const std::int64_t most = s.width_ < s.block_ ? s.width_ : s.block_, width = cols < most ? cols : most, height = s.block_ / width < rows ? s.block_ / width : rows;
+    const std::int64_t most = s.width_ < s.block_ ? s.width_ : s.block_, width = cols < most ? cols : most,
+                       height = s.block_ / width < rows ? s.block_ / width : rows;
     Odometer o;
     for (const Loop& l : s.outer_) o.add(l.extent(b));
     do

@@ -1,4 +1,5 @@
-// tiled/reduce.hpp -- ReduceStep: an elementwise body over blocks, folded along the reduced dimensions in the fixed order.
+// tiled/reduce.hpp -- ReduceStep: an elementwise body over blocks, folded along the reduced dimensions in the fixed
+// order.
 #pragma once
 #include "body.hpp"
 #include "kernels/reduce.hpp"
@@ -6,9 +7,9 @@
 
 namespace fx::inline v0::tiled {
 
-// Each result has a state: begun when its first block comes, fed as the grid walks the reduced dimensions, finished with the
-// last. Results whose reduced dimensions are the last ones are states of their own (rows); else the results along the last
-// kept loop share one (columns).
+// Each result has a state: begun when its first block comes, fed as the grid walks the reduced dimensions, finished
+// with the last. Results whose reduced dimensions are the last ones are states of their own (rows); else the results
+// along the last kept loop share one (columns).
 class ReduceStep : public Step {
  public:
   explicit ReduceStep(const tile::Kernel& kernel);
@@ -19,7 +20,7 @@ class ReduceStep : public Step {
   VectorProgram program_;
   bool identity_ = false;  // the body hands on its input: it is read where it lies
   Fold fold_;
-  bool rows_ = false;      // form of the states
+  bool rows_ = false;  // form of the states
   Vec<Loop> kept_, reduced_;
   Dims axes_;
   Dims order_, sizes_;  // kept dimensions, then reduced ones (columns: the other way round), and their sizes

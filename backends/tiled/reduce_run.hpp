@@ -27,7 +27,8 @@ FX_INLINE ReduceStep::ReduceStep(const tile::Kernel& kernel) : Step(kernel) {
   bool partial = false;  // a dimension outside was split already: those inside must not be walked several at a time
   for (int i = reduced.n - 1; i >= 0; --i) {
     const int d = int(reduced[i]);
-    if (partial && k.block[d] > 1) fail(ErrorCode::value, "a reduction's blocks do not follow the order of its elements");
+    if (partial && k.block[d] > 1)
+      fail(ErrorCode::value, "a reduction's blocks do not follow the order of its elements");
     partial = partial || k.block[d] < k.space[d];
   }
   program_ = compile_body(*k.body, position);
@@ -62,12 +63,16 @@ struct ReduceStep::Run {
   }
   char* locate(const tile::Access& a, const At& at) const { return m.at(a) + element(a, at) * m.element_size(a); }
   std::int64_t dense_at(const At& at) const { return element({-1, 0, s.dense_}, at); }
-  std::int64_t stride(const Vec<Loop>& loops, const tile::Access& a) const { return loops.empty() ? 0 : loops.back().stride(a); }
+  std::int64_t stride(const Vec<Loop>& loops, const tile::Access& a) const {
+    return loops.empty() ? 0 : loops.back().stride(a);
+  }
   std::int64_t extent(const Vec<Loop>& loops) const { return loops.empty() ? 1 : loops.back().extent(*b); }
 
-  // Computes `rows` x `cols` elements into `tile`; rows run along the last loop of `along`, columns along that of `across`.
+  // Computes `rows` x `cols` elements into `tile`; rows run along the last loop of `along`, columns along that of
+  // `across`.
   void evaluate(const At& at, const Vec<Loop>& along, const Vec<Loop>& across, int rows, int cols) const {
-    for (int i = 0; i < k.in.size(); ++i) in[i] = {locate(k.in[i], at), stride(along, k.in[i]), stride(across, k.in[i])};
+    for (int i = 0; i < k.in.size(); ++i)
+      in[i] = {locate(k.in[i], at), stride(along, k.in[i]), stride(across, k.in[i])};
     const VectorOutput out{tile, cols};
     BlockPlace place;
     if (s.program_.uses_index()) place = {s.sizes_.d, s.sizes_.n, dense_at(at), stride(along, {-1, 0, s.dense_})};
@@ -155,7 +160,8 @@ FX_INLINE void ReduceStep::Run::column_chunk(At at, int cols, void* state) const
       at.reduced_last = done;
       const std::int64_t room = in_place ? n : s.elements_ / cols, count = n - done < room ? n - done : room;
       if (in_place) {
-        col_feed(s.fold_, state, cols, locate(k.in[0], at), stride(s.reduced_, k.in[0]), reduced_index(at), count, fold_scratch);
+        col_feed(s.fold_, state, cols, locate(k.in[0], at), stride(s.reduced_, k.in[0]), reduced_index(at), count,
+                 fold_scratch);
       } else {
         evaluate(at, s.reduced_, s.kept_, int(count), cols);
         col_feed(s.fold_, state, cols, tile, cols, reduced_index(at), count, fold_scratch);
@@ -171,8 +177,10 @@ FX_INLINE std::int64_t ReduceStep::scratch_bytes() const {
   std::int64_t states = 1, columns = 1;
   bool split = false;
   for (int d = 0; d < k.space.n; ++d) {
-    if (reduces(d)) split = split || k.block[d] < k.space[d];
-    else states *= k.block[d];
+    if (reduces(d))
+      split = split || k.block[d] < k.space[d];
+    else
+      states *= k.block[d];
   }
   if (!rows_) {
     columns = kept_.empty() ? 1 : kept_.back().inner * k.block[kept_.back().outer];
@@ -206,8 +214,10 @@ FX_INLINE void ReduceStep::run(const Memory& m, char* scratch, tile::Counts* cou
         r.begins = r.begins && b.start[d] == 0;
         r.ends = r.ends && b.start[d] + b.extent[d] == k.space[d];
       }
-    if (rows_) r.rows();
-    else r.columns();
+    if (rows_)
+      r.rows();
+    else
+      r.columns();
   });
 }
 

@@ -6,8 +6,8 @@
 
 namespace fx::inline v0::tiled {
 
-// Carries that the body updates in place stay in the memory of the result; others alternate between it and a spare one, so
-// that the last step writes the result. Rows are read and written where they lie.
+// Carries that the body updates in place stay in the memory of the result; others alternate between it and a spare one,
+// so that the last step writes the result. Rows are read and written where they lie.
 class ScanStep : public Step {
  public:
   ScanStep(const tile::Kernel& kernel, const tile::Program& program);
@@ -18,11 +18,14 @@ class ScanStep : public Step {
   TiledExecutable body_;
   Vec<std::int64_t> bytes_;  // of each carry
 
-  std::int64_t buffers() const { return align64((k.in.size() + k.out.size() + k.carries) * std::int64_t(sizeof(Buffer))); }
+  std::int64_t buffers() const {
+    return align64((k.in.size() + k.out.size() + k.carries) * std::int64_t(sizeof(Buffer)));
+  }
 };
 
 #if FX_BODIES
-FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& program) : Step(kernel), body_({}, k.loop) {
+FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& program)
+    : Step(kernel), body_({}, k.loop) {
   for (int c = 0; c < k.carries; ++c) {
     const Type& t = program.buffers[k.out[c].buffer].type;
     bytes_.push_back(numel(t) * size_of(t.dtype));
@@ -30,7 +33,8 @@ FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& pr
 }
 
 FX_INLINE std::int64_t ScanStep::scratch_bytes() const {
-  std::int64_t n = buffers() + align64(body_.workspace()) + align64(body_.program().kernels.size() * std::int64_t(sizeof(tile::Counts)));
+  std::int64_t n = buffers() + align64(body_.workspace()) +
+                   align64(body_.program().kernels.size() * std::int64_t(sizeof(tile::Counts)));
   for (int c = 0; c < k.carries; ++c)
     if (!k.in_place[c]) n += align64(bytes_[c]);
   return n;

@@ -20,7 +20,9 @@ struct Memory {
     }
   }
   // Where the first element of an access lies.
-  char* at(const tile::Access& a) const { return at(a.buffer) + a.offset * size_of(program->buffers[a.buffer].type.dtype); }
+  char* at(const tile::Access& a) const {
+    return at(a.buffer) + a.offset * size_of(program->buffers[a.buffer].type.dtype);
+  }
   int element_size(const tile::Access& a) const { return size_of(program->buffers[a.buffer].type.dtype); }
 };
 
@@ -43,7 +45,8 @@ struct Block {
   Dims start, extent;
 };
 
-// Calls f(Block) for each step, the innermost dimension of the kernel's walking order fastest, and counts what it copies.
+// Calls f(Block) for each step, the innermost dimension of the kernel's walking order fastest, and counts what it
+// copies.
 template <class F>
 void each_block(const tile::Kernel& k, const Memory& m, tile::Counts* counts, F&& f) {
   const Dims order = tile::walk_order(k);

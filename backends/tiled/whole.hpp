@@ -68,8 +68,8 @@ FX_INLINE void CumulativeStep::run(const Memory& m, char* scratch, tile::Counts*
   const int size = m.element_size(k.out[0]);
   each_block(k, m, counts, [&](const Block& b) {
     const detail::Lines l(b.extent, axis_);
-    cumulative(fold_, m.at(k.in[0]) + offset(k.in[0], b.start) * size, m.at(k.out[0]) + offset(k.out[0], b.start) * size,
-               l.outer, l.n, l.inner, reverse_, scratch);
+    cumulative(fold_, m.at(k.in[0]) + offset(k.in[0], b.start) * size,
+               m.at(k.out[0]) + offset(k.out[0], b.start) * size, l.outer, l.n, l.inner, reverse_, scratch);
   });
 }
 

@@ -26,8 +26,9 @@ struct Operand {
 constexpr const Node& node(const Array& a, Loc loc = {});
 }  // namespace detail
 
-// An n-dimensional array of one dtype, or what stands for it while a function is traced. A value: copies share memory and
-// never change each other. An Array that was moved from, or default-constructed, is empty: using it is an Error (state).
+// An n-dimensional array of one dtype, or what stands for it while a function is traced. A value: copies share memory
+// and never change each other. An Array that was moved from, or default-constructed, is empty: using it is an Error
+// (state).
 class Array {
  public:
   constexpr Array() = default;
@@ -37,9 +38,9 @@ class Array {
   // A vector of the elements.
   template <Element T>
   Array(const std::vector<T>& values, Loc loc = Loc::here());
-  template <class T>
-    requires Element<std::remove_const_t<T>>
-  explicit Array(std::span<T> values, Loc loc = Loc::here());
+  template <class T, std::size_t N>
+  requires Element<std::remove_const_t<T>>
+  explicit Array(std::span<T, N> values, Loc loc = Loc::here());
   // The elements in row-major order under a shape. Errors (shape): another number of elements.
   template <Element T>
   Array(const std::vector<T>& values, const Dims& shape, Loc loc = Loc::here());
@@ -140,6 +141,9 @@ std::int64_t bytes_of(const Type& t, Loc loc);
 // Turns a boolean or number into T.
 template <Element T>
 constexpr T element_as(DType d, std::uint64_t bits) {
+  const int unused = 64 - 8 * size_of(d);
+  if (in(d, only(i8) | only(i16))) return fp::convert<T>(std::int64_t(bits << unused) >> unused);
+  if (in(d, only(u8) | only(u16))) return fp::convert<T>(bits);
   T r{};
   with_type<computed>(d, [&]<class U>() { r = fp::convert<T>(from_bits<U>(bits)); });
   return r;
@@ -174,10 +178,10 @@ Array::Array(const std::vector<T>& values, const Dims& shape, Loc loc) {
 }
 template <Element T>
 Array::Array(const std::vector<T>& values, Loc loc) : Array(values, Dims{std::int64_t(values.size())}, loc) {}
-template <class T>
-  requires Element<std::remove_const_t<T>>
-Array::Array(std::span<T> values, Loc loc)
-    : node_(detail::concrete_node({dtype_of<std::remove_const_t<T>>, Dims{std::int64_t(values.size())}}, values.data(), loc)) {}
+template <class T, std::size_t N>
+requires Element<std::remove_const_t<T>> Array::Array(std::span<T, N> values, Loc loc)
+    : node_(detail::concrete_node({dtype_of<std::remove_const_t<T>>, Dims{std::int64_t(values.size())}}, values.data(),
+                                  loc)) {}
 
 constexpr std::int64_t Array::size(Loc loc) const {
   const Type& t = type(loc);
@@ -277,8 +281,11 @@ FX_INLINE void fail_traced(const Node& n, std::string_view what, Loc loc) {
   s += ": the value is traced (";
   put(s, n.type);
   s += "), it exists only when the traced function runs. ";
-  if (what == "if") s += "Use fx::where for elements, fx::cond or fx::while_loop for control flow, or make the condition a static argument";
-  else s += "Return it from the function and read it outside";
+  if (what == "if")
+    s += "Use fx::where for elements, fx::cond or fx::while_loop for control flow, or make the condition a static "
+         "argument";
+  else
+    s += "Return it from the function and read it outside";
   fail(ErrorCode::trace, s, loc);
 }
 FX_INLINE const void* bytes(const Node& n, Loc loc) {

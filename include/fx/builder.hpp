@@ -1,4 +1,5 @@
-// builder.hpp -- the Builder's work: binding, capture, merging of equal equations, folding, dead code, inlining, digest.
+// builder.hpp -- the Builder's work: binding, capture, merging of equal equations, folding, dead code, inlining,
+// digest.
 #pragma once
 #include "prim.hpp"
 
@@ -35,9 +36,7 @@ constexpr Val Builder::literal(DType d, std::uint64_t bits) {
 
 constexpr int Builder::use(Val v) {
   if (v.b == this) return v.id;
-  if (!v.b) {
-    fx::fail(ErrorCode::internal, "a literal without a dtype reached Builder::use");
-  }
+  if (!v.b) { fx::fail(ErrorCode::internal, "a literal without a dtype reached Builder::use"); }
   if (v.b->g.is_literal(v.id)) return literal(v.b->type(v).dtype, v.b->g.literal(v.id)).id;
   return capture(v);
 }
@@ -168,7 +167,8 @@ constexpr bool Builder::fold_spread(const Prim& p, Vec<Val>& in, const Params& p
   bool shaped = false;
   for (Val& v : plain) {
     const Var& d = g.vars[v.id];
-    if (d.kind == Var::result && g.eqns[d.at].prim->name == "broadcast_in_dim" && g.is_literal(g.operands[g.eqns[d.at].in])) {
+    if (d.kind == Var::result && g.eqns[d.at].prim->name == "broadcast_in_dim" &&
+        g.is_literal(g.operands[g.eqns[d.at].in])) {
       spread = d.at;
       v.id = g.operands[g.eqns[d.at].in];
     } else {
@@ -200,7 +200,8 @@ constexpr Val Builder::bind_here(const Prim& p, Span<const Val> in, const Params
   for (const Val& v : own) g.operands.push_back(v.id);
   e.attrs = add_words(params);
   e.n_attrs = params.words.size();
-  if (!params.subs.empty() || !params.labels.empty()) detail::remap_pools(g, p.attrs, e.attrs, params.subs, params.labels);
+  if (!params.subs.empty() || !params.labels.empty())
+    detail::remap_pools(g, p.attrs, e.attrs, params.subs, params.labels);
   TypeCtx t{*this, p, own, fx::attrs(g, e)};
   p.type(t);
   if (failure.set) t.out.clear(), t.out.push_back(own.empty() ? Type{} : type(own[0]));
@@ -369,7 +370,8 @@ constexpr Graph simplify(const Graph& g) {
   return r;
 }
 
-// Variables count as their place among inputs and results, literals as their values: the numbering of g does not matter.
+// Variables count as their place among inputs and results, literals as their values: the numbering of g does not
+// matter.
 constexpr Digest digest(const Graph& g) {
   Hasher h;
   h.word(std::uint64_t(g.ins.size()) << 32 | std::uint64_t(g.outs.size()));
@@ -396,9 +398,12 @@ constexpr Digest digest(const Graph& g) {
       h.word(std::uint64_t(count));
       for (int i = 1; i <= count; ++i) {
         const std::int64_t w = g.words[at + i];
-        if (s.kind == AttrKind::graph) h.digest(digest(*g.subs[int(w)]));
-        else if (s.kind == AttrKind::dims) hash(h, Dim(w));
-        else if (s.kind != AttrKind::label) h.word(std::uint64_t(w));
+        if (s.kind == AttrKind::graph)
+          h.digest(digest(*g.subs[int(w)]));
+        else if (s.kind == AttrKind::dims)
+          hash(h, Dim(w));
+        else if (s.kind != AttrKind::label)
+          h.word(std::uint64_t(w));
       }
       at += 1 + count;
     }
@@ -408,9 +413,13 @@ constexpr Digest digest(const Graph& g) {
 }
 
 #if FX_BODIES
-FX_INLINE Val Builder::bind_run_time(const Prim& p, Span<const Val> in, const Params& params) { return bind_here(p, in, params); }
+FX_INLINE Val Builder::bind_run_time(const Prim& p, Span<const Val> in, const Params& params) {
+  return detail::at_line(loc, [&] { return bind_here(p, in, params); });
+}
 FX_INLINE Graph Builder::finish_run_time(Span<const Val> outs) { return finish_here(outs); }
-FX_INLINE Vec<Val> detail::inline_run_time(Builder& b, const Graph& g, Span<const Val> ins) { return inline_here(b, g, ins); }
+FX_INLINE Vec<Val> detail::inline_run_time(Builder& b, const Graph& g, Span<const Val> ins) {
+  return inline_here(b, g, ins);
+}
 #endif
 
 }  // namespace fx::inline v0

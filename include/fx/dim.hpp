@@ -6,8 +6,8 @@
 
 namespace fx::inline v0 {
 
-// A dimension. A number is held as itself; an expression as a handle into a process-wide table of canonical polynomials,
-// so equal expressions have equal handles. Expressions exist at run time only.
+// A dimension. A number is held as itself; an expression as a handle into a process-wide table of canonical
+// polynomials, so equal expressions have equal handles. Expressions exist at run time only.
 struct Dim {
   std::int64_t v = 0;
   constexpr Dim() = default;
@@ -31,11 +31,12 @@ constexpr std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
 }
 }  // namespace detail
 
-// A named size. The same name is the same size everywhere in the process. Errors: an empty name or one that is no identifier.
+// A named size. The same name is the same size everywhere in the process. Errors: an empty name or one that is no
+// identifier.
 Dim dim(std::string_view name, Loc loc = Loc::here());
 
-// Differences may be negative only in constant terms of an expression. A number that is negative or exceeds 64 bits is an
-// Error, which the run-time functions throw.
+// Differences may be negative only in constant terms of an expression. A number that is negative or exceeds 64 bits is
+// an Error, which the run-time functions throw.
 constexpr Dim operator+(Dim a, Dim b) {
   std::int64_t r = 0;
   const bool plain = a.is_static() && b.is_static() && !__builtin_add_overflow(a.v, b.v, &r);

@@ -31,9 +31,12 @@ FX_INLINE std::string polynomial_text(const Polynomial& p) {
     if (!s.empty()) s += c < 0 ? "-" : "+";
     if (s.empty() && c < 0) s += "-";
     std::string mag = std::to_string(c < 0 ? -c : c);
-    if (name.empty()) s += mag;
-    else if (mag != "1") s += mag + "*" + name;
-    else s += name;
+    if (name.empty())
+      s += mag;
+    else if (mag != "1")
+      s += mag + "*" + name;
+    else
+      s += name;
   }
   return s;
 }
@@ -49,7 +52,8 @@ FX_INLINE Dim intern(Polynomial p) {
   for (auto it = p.begin(); it != p.end();) it = it->second == 0 ? p.erase(it) : std::next(it);
   if (p.empty()) return Dim(0);
   if (p.size() == 1 && p.begin()->first.empty()) {
-    if (p.begin()->second < 0) fail(ErrorCode::shape, "a dimension became negative: " + std::to_string(p.begin()->second));
+    if (p.begin()->second < 0)
+      fail(ErrorCode::shape, "a dimension became negative: " + std::to_string(p.begin()->second));
     return Dim(p.begin()->second);
   }
   DimTable& t = dim_table();
@@ -101,8 +105,11 @@ FX_INLINE Str dim_text(Dim d) { return Str(polynomial_text(polynomial(d))); }
 namespace fx::inline v0 {
 FX_INLINE Dim dim(std::string_view name, Loc loc) {
   bool ok = !name.empty() && !(name[0] >= '0' && name[0] <= '9');
-  for (char c : name) ok = ok && (c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'));
-  if (!ok) fail(ErrorCode::value, "dim: '" + std::string(name) + "' is no name for a dimension; use letters, digits and _", loc);
+  for (char c : name)
+    ok = ok && (c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'));
+  if (!ok)
+    fail(ErrorCode::value, "dim: '" + std::string(name) + "' is no name for a dimension; use letters, digits and _",
+         loc);
   return detail::intern({{std::string(name), 1}});
 }
 }  // namespace fx::inline v0

@@ -1,7 +1,7 @@
 // ir.hpp -- Graph, the one intermediate representation: single-assignment equations over typed variables.
 //
-// A Graph is a few flat pools: equations hold (offset, count) into them, types are interned per Graph, and a variable is
-// an index. That keeps equations trivially copyable, passes linear, and the same code usable in constant evaluation.
+// A Graph is a few flat pools: equations hold (offset, count) into them, types are interned per Graph, and a variable
+// is an index. That keeps equations trivially copyable, passes linear, and the same code usable in constant evaluation.
 #pragma once
 #include "base/ref.hpp"
 #include "type.hpp"
@@ -107,7 +107,18 @@ struct Params {
   }
 };
 
-enum class Kind : std::uint8_t { elementwise, reduce, cumulative, sort, dot, layout, index, control, collective, library };
+enum class Kind : std::uint8_t {
+  elementwise,
+  reduce,
+  cumulative,
+  sort,
+  dot,
+  layout,
+  index,
+  control,
+  collective,
+  library
+};
 
 struct Builder;
 
@@ -125,7 +136,7 @@ struct Val {
   constexpr explicit operator bool() const { return id != -2; }
 };
 
-struct TypeCtx;       // the contexts of the rules: prim.hpp
+struct TypeCtx;  // the contexts of the rules: prim.hpp
 struct JvpCtx;
 struct TransposeCtx;
 struct BatchCtx;
@@ -138,8 +149,8 @@ struct CostCtx;
 struct PadCtx;
 struct PartitionCtx;
 
-// A primitive: everything fx knows of one operation. Built from a struct by `prim<P>` (prim.hpp); compared by id, never by
-// address (two shared objects have two).
+// A primitive: everything fx knows of one operation. Built from a struct by `prim<P>` (prim.hpp); compared by id, never
+// by address (two shared objects have two).
 struct Prim {
   std::string_view name;
   std::uint64_t id = 0;
@@ -149,17 +160,18 @@ struct Prim {
   void (*jvp)(JvpCtx&) = nullptr;
   void (*transpose)(TransposeCtx&) = nullptr;
   void (*batch)(BatchCtx&) = nullptr;
-  Val (*simplify)(SimplifyCtx&) = nullptr;        // null: nothing to simplify
-  void (*scalar)(ScalarCtx&) = nullptr;           // elementwise, reduce, cumulative: one element in constant evaluation
-  void (*record)(RecordCtx&) = nullptr;           // the same as vector instructions
-  void (*pieces)(LayoutCtx&) = nullptr;           // layout: strided boxes to copy
+  Val (*simplify)(SimplifyCtx&) = nullptr;  // null: nothing to simplify
+  void (*scalar)(ScalarCtx&) = nullptr;     // elementwise, reduce, cumulative: one element in constant evaluation
+  void (*record)(RecordCtx&) = nullptr;     // the same as vector instructions
+  void (*pieces)(LayoutCtx&) = nullptr;     // layout: strided boxes to copy
   IndexSpec (*index)(const Graph&, const Eqn&) = nullptr;  // index: which elements are read or written
   void (*pad)(PadCtx&) = nullptr;
   void (*partition)(PartitionCtx&) = nullptr;
   void (*cost)(CostCtx&) = nullptr;
-  // simplify and scalar are set: a constant, which `simplify != nullptr` is not for g++ -fsanitize=undefined (PR 71962).
+  // simplify and scalar are set: a constant, which `simplify != nullptr` is not for g++ -fsanitize=undefined (PR
+  // 71962).
   bool simplifies = false, folds = false;
-  int form = 0;                                   // variant within the kind (ReduceForm, ControlForm)
+  int form = 0;  // variant within the kind (ReduceForm, ControlForm)
 };
 constexpr bool operator==(const Prim& a, const Prim& b) { return a.id == b.id; }
 
@@ -175,10 +187,10 @@ struct Failure {
 struct Builder {
   Graph g;
   bool simplify = false;
-  int depth = 0;                // nesting: an operation on values of two Builders belongs to the deeper one
-  Loc loc;                      // where the equations being bound come from
+  int depth = 0;  // nesting: an operation on values of two Builders belongs to the deeper one
+  Loc loc;        // where the equations being bound come from
   Failure failure;
-  Vec<Val> captured;            // values of outer Builders used here, as the inputs `captured_vars`
+  Vec<Val> captured;  // values of outer Builders used here, as the inputs `captured_vars`
   Vec<int> captured_vars;
 
   constexpr Builder() = default;
@@ -223,10 +235,10 @@ struct Builder {
   }
 
  private:
-  Vec<int> table_;                   // open-addressing hash of equations, when simplify is set
-  Vec<unsigned> hashes_;             // of each equation
-  Vec<int> literal_table_;           // the same of literal variables
-  Vec<int> capture_id_;              // outer variable -> index into captured, for captures from one Builder
+  Vec<int> table_;          // open-addressing hash of equations, when simplify is set
+  Vec<unsigned> hashes_;    // of each equation
+  Vec<int> literal_table_;  // the same of literal variables
+  Vec<int> capture_id_;     // outer variable -> index into captured, for captures from one Builder
   constexpr Val new_var(Var v) {
     g.vars.push_back(v);
     return {this, g.vars.size() - 1};

@@ -16,11 +16,11 @@ struct TraceToken : Shared {
 struct Node : Shared {
   enum Kind : std::uint8_t { concrete, traced, spec } kind = concrete;
   Type type;
-  Loc where;                // the operation that made it
-  std::uint64_t serial = 0; // run time: order of creation
-  Ref<Storage> storage;     // concrete, run time: dense row-major
-  Elements elements;        // concrete, constant evaluation
-  Ref<TraceToken> token;    // traced
+  Loc where;                 // the operation that made it
+  std::uint64_t serial = 0;  // run time: order of creation
+  Ref<Storage> storage;      // concrete, run time: dense row-major
+  Elements elements;         // concrete, constant evaluation
+  Ref<TraceToken> token;     // traced
   int var = -1;
 };
 using NodeRef = Ref<Node>;

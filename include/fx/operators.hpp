@@ -56,7 +56,9 @@ FX_INLINE Array elementwise_run_time(const Prim& p, Span<const Operand> operands
   return elementwise_here(p, operands, params);
 }
 #endif
-constexpr Array unary_op(const Prim& p, const Operand& x, const Params& params = {}) { return elementwise(p, {x}, params); }
+constexpr Array unary_op(const Prim& p, const Operand& x, const Params& params = {}) {
+  return elementwise(p, {x}, params);
+}
 constexpr Array binary_op(const Prim& p, const Operand& a, const Operand& b) { return elementwise(p, {a, b}); }
 }  // namespace detail
 
@@ -117,17 +119,22 @@ FX_BINARY(shift_right_logical, ShiftRightLogical)
 // A primitive, such as a user's own, on Arrays: its first result. Operands of elementwise ones broadcast.
 constexpr Array apply(const Prim& p, std::initializer_list<detail::Operand> operands, const Params& params = {}) {
   if (p.kind == Kind::elementwise) return detail::elementwise(p, operands, params);
-  return detail::record_op({operands.begin(), int(operands.size())}, operands.begin()->loc, [&](detail::Recording& r) { return r.b().bind(p, r.vals, params); });
+  return detail::record_op({operands.begin(), int(operands.size())}, operands.begin()->loc,
+                           [&](detail::Recording& r) { return r.b().bind(p, r.vals, params); });
 }
 
 // x*x*...*x, n times; 1/x^-n for negative n. Its derivative is exact also at 0.
-constexpr Array integer_pow(Array::Op x, std::int64_t n) { return detail::unary_op(prim<IntegerPow>, x, Params().integer(n)); }
+constexpr Array integer_pow(Array::Op x, std::int64_t n) {
+  return detail::unary_op(prim<IntegerPow>, x, Params().integer(n));
+}
 // x as another dtype: see Convert in ops/logic.hpp for saturation and rounding.
 constexpr Array convert(Array::Op x, DType d) { return detail::unary_op(prim<Convert>, x, Params().dtype(d)); }
 // The bits of x as another dtype of the same size.
 constexpr Array bitcast(Array::Op x, DType d) { return detail::unary_op(prim<Bitcast>, x, Params().dtype(d)); }
 // condition ? a : b, element by element, broadcasting.
-constexpr Array where(Array::Op condition, Array::Op a, Array::Op b) { return detail::elementwise(prim<Select>, {condition, a, b}); }
+constexpr Array where(Array::Op condition, Array::Op a, Array::Op b) {
+  return detail::elementwise(prim<Select>, {condition, a, b});
+}
 constexpr Array select(Array::Op condition, Array::Op a, Array::Op b) { return where(condition, a, b); }
 
 }  // namespace fx::inline v0

@@ -1,6 +1,7 @@
 // prim.hpp -- what a primitive is: a struct with static members, turned into one constexpr rule table by `prim<P>`.
 //
-//   struct Sinc : Unary<Sinc> {                               // kind, type rule, batching, jvp and dispatch come from here
+//   struct Sinc : Unary<Sinc> {                               // kind, type rule, batching, jvp and dispatch come from
+//   here
 //     static constexpr std::string_view name = "sinc";
 //     static constexpr DTypes takes = floats;
 //     template <class V> static constexpr V emit(V x) { ... } // the one body every tier runs
@@ -8,11 +9,11 @@
 //   };
 //   fx::apply(fx::prim<Sinc>, {x})                            // on Arrays (tests/transforms/user_primitive.cpp)
 //
-// Rules bind one operation per statement where order could vary: C++ leaves it to the compiler which argument comes first,
-// and a Graph must not depend on the compiler.
+// Rules bind one operation per statement where order could vary: C++ leaves it to the compiler which argument comes
+// first, and a Graph must not depend on the compiler.
 //
-// A struct must have `name`, `kind` and `type`; every other rule is optional, and a missing one is an Error that says what
-// to write. Rules of control-flow primitives receive `Passes`, so that ops/ need not include any pass.
+// A struct must have `name`, `kind` and `type`; every other rule is optional, and a missing one is an Error that says
+// what to write. Rules of control-flow primitives receive `Passes`, so that ops/ need not include any pass.
 #pragma once
 #include "ir.hpp"
 
@@ -66,15 +67,15 @@ struct JvpCtx {
   Builder& linear;
   const Graph& g;
   const Eqn& e;
-  Span<const Val> x;   // primal operands
-  Span<const Val> t;   // their tangents
-  Vec<Val> y{};        // primal results: bound already, except for control primitives, which bind them
-  Vec<Val> dy{};       // tangents of the results, zero at first
+  Span<const Val> x;  // primal operands
+  Span<const Val> t;  // their tangents
+  Vec<Val> y{};       // primal results: bound already, except for control primitives, which bind them
+  Vec<Val> dy{};      // tangents of the results, zero at first
   constexpr Attrs attrs() const { return fx::attrs(g, e); }
 };
 
-// Reverse rule of a primitive that is linear in the operands with linear(k): given the cotangents of the results, add to
-// the cotangents of those operands. Everything is bound in `b`.
+// Reverse rule of a primitive that is linear in the operands with linear(k): given the cotangents of the results, add
+// to the cotangents of those operands. Everything is bound in `b`.
 struct TransposeCtx {
   const Passes& passes;
   Builder& b;
@@ -108,7 +109,7 @@ struct BatchCtx {
   constexpr bool mapped(int k) const { return is_mapped[k]; }
   constexpr const Type& type(int k) const { return g.type(g.in(e)[k]); }  // without the mapped dimension
   constexpr const Type& out_type(int j = 0) const { return g.type(e.out + j); }
-  constexpr Val moved(int k) const;                                       // operand k with the mapped dimension
+  constexpr Val moved(int k) const;  // operand k with the mapped dimension
   constexpr void result(Val v, bool mapped = true) {
     out.push_back(v);
     out_mapped.push_back(mapped);
@@ -139,7 +140,7 @@ struct ScalarCtx {
   Span<const std::uint64_t> bits;  // their values
   Span<const DType> out_dtypes;
   Attrs attrs;
-  Dims index;                      // position of the output element
+  Dims index;  // position of the output element
   std::uint64_t out[4]{};
 };
 
@@ -167,12 +168,12 @@ struct IndexSpec {
   const Prim* combine = nullptr;  // writes: null replaces, else old = combine(old, update)
   bool clamp = false;             // out of range: move inside; else reads give 0 and writes are dropped
   int operand = 0, indices = 1, updates = 2;
-  Dims window_dims;               // output (updates) dimensions that run over the window
-  Dims collapsed;                 // operand dimensions of window size 1 that are not in the output
-  Dims index_map;                 // operand dimension of each index component
-  Dims window;                    // window size per operand dimension
+  Dims window_dims;                 // output (updates) dimensions that run over the window
+  Dims collapsed;                   // operand dimensions of window size 1 that are not in the output
+  Dims index_map;                   // operand dimension of each index component
+  Dims window;                      // window size per operand dimension
   Dims operand_batch, index_batch;  // dimensions that operand and indices share
-  bool scalar_indices = false;    // the indices are the rank-0 operands `indices`...: dynamic_slice and its update
+  bool scalar_indices = false;      // the indices are the rank-0 operands `indices`...: dynamic_slice and its update
 };
 
 enum ReduceForm : int { fold_form, arg_form };
@@ -205,10 +206,10 @@ struct CostCtx {
 
 // The passes that rules of control primitives apply to their bodies.
 struct Linearized {
-  GraphRef forward;        // ins -> outs..., residuals...
-  GraphRef linear;         // tangents of the ins that have one, residuals... -> tangents of the outs that have one
+  GraphRef forward;  // ins -> outs..., residuals...
+  GraphRef linear;   // tangents of the ins that have one, residuals... -> tangents of the outs that have one
   int residuals = 0;
-  Vec<int> residual_input; // the input of `forward` a residual equals, or -1
+  Vec<int> residual_input;  // the input of `forward` a residual equals, or -1
   Vec<char> out_nonzero;
 };
 struct Passes {
@@ -235,30 +236,56 @@ void missing_rule(const Ctx& c, std::string_view primitive, std::string_view rul
   fail(ErrorCode::rule, s, c.g.locs[c.e.loc]);
 }
 
-template <class P> constexpr void type_rule(TypeCtx& c) { P::type(c); }
-template <class P> constexpr void jvp_rule(JvpCtx& c) {
-  if constexpr (requires { P::jvp(c); }) P::jvp(c);
-  else missing_rule(c, P::name, "jvp", "write `static constexpr void jvp(fx::JvpCtx&)` in its struct, or stop_gradient its operands");
+template <class P>
+constexpr void type_rule(TypeCtx& c) {
+  P::type(c);
 }
-template <class P> constexpr void transpose_rule(TransposeCtx& c) {
-  if constexpr (requires { P::transpose(c); }) P::transpose(c);
-  else missing_rule(c, P::name, "transpose", "write `static constexpr void transpose(fx::TransposeCtx&)` in its struct if it is linear in an operand; else its jvp must use linear primitives only");
+template <class P>
+constexpr void jvp_rule(JvpCtx& c) {
+  if constexpr (requires { P::jvp(c); })
+    P::jvp(c);
+  else
+    missing_rule(c, P::name, "jvp",
+                 "write `static constexpr void jvp(fx::JvpCtx&)` in its struct, or stop_gradient its operands");
 }
-template <class P> constexpr void batch_rule(BatchCtx& c) {
-  if constexpr (requires { P::batch(c); }) P::batch(c);
-  else missing_rule(c, P::name, "batch", "write `static constexpr void batch(fx::BatchCtx&)` in its struct");
+template <class P>
+constexpr void transpose_rule(TransposeCtx& c) {
+  if constexpr (requires { P::transpose(c); })
+    P::transpose(c);
+  else
+    missing_rule(c, P::name, "transpose",
+                 "write `static constexpr void transpose(fx::TransposeCtx&)` in its struct if it is linear in an "
+                 "operand; else its jvp must use linear primitives only");
 }
-template <class P> constexpr void pad_rule(PadCtx& c) {
-  if constexpr (requires { P::pad(c); }) P::pad(c);
-  else missing_rule(c, P::name, "pad", "write `static constexpr void pad(fx::PadCtx&)` in its struct to use it with symbolic sizes");
+template <class P>
+constexpr void batch_rule(BatchCtx& c) {
+  if constexpr (requires { P::batch(c); })
+    P::batch(c);
+  else
+    missing_rule(c, P::name, "batch", "write `static constexpr void batch(fx::BatchCtx&)` in its struct");
 }
-template <class P> constexpr void partition_rule(PartitionCtx& c) {
-  if constexpr (requires { P::partition(c); }) P::partition(c);
-  else missing_rule(c, P::name, "partition", "write `static constexpr void partition(fx::PartitionCtx&)` in its struct to use it with sharding");
+template <class P>
+constexpr void pad_rule(PadCtx& c) {
+  if constexpr (requires { P::pad(c); })
+    P::pad(c);
+  else
+    missing_rule(c, P::name, "pad",
+                 "write `static constexpr void pad(fx::PadCtx&)` in its struct to use it with symbolic sizes");
 }
-template <class P> constexpr void cost_rule(CostCtx& c) {
-  if constexpr (requires { P::cost(c); }) P::cost(c);
-  else missing_rule(c, P::name, "cost", "write `static constexpr void cost(fx::CostCtx&)` in its struct");
+template <class P>
+constexpr void partition_rule(PartitionCtx& c) {
+  if constexpr (requires { P::partition(c); })
+    P::partition(c);
+  else
+    missing_rule(c, P::name, "partition",
+                 "write `static constexpr void partition(fx::PartitionCtx&)` in its struct to use it with sharding");
+}
+template <class P>
+constexpr void cost_rule(CostCtx& c) {
+  if constexpr (requires { P::cost(c); })
+    P::cost(c);
+  else
+    missing_rule(c, P::name, "cost", "write `static constexpr void cost(fx::CostCtx&)` in its struct");
 }
 
 template <class P>
@@ -275,10 +302,10 @@ constexpr Prim make_prim() {
   p.pad = &pad_rule<P>;
   p.partition = &partition_rule<P>;
   p.cost = &cost_rule<P>;
-  if constexpr (requires(SimplifyCtx& c) { P::simplify(c); }) p.simplifies = true, p.simplify = &P::simplify;
-  if constexpr (requires(ScalarCtx& c) { P::scalar(c); }) p.folds = true, p.scalar = &P::scalar;
-  if constexpr (requires(RecordCtx& c) { P::record(c); }) p.record = &P::record;
-  if constexpr (requires(LayoutCtx& c) { P::pieces(c); }) p.pieces = &P::pieces;
+  if constexpr (requires(SimplifyCtx & c) { P::simplify(c); }) p.simplifies = true, p.simplify = &P::simplify;
+  if constexpr (requires(ScalarCtx & c) { P::scalar(c); }) p.folds = true, p.scalar = &P::scalar;
+  if constexpr (requires(RecordCtx & c) { P::record(c); }) p.record = &P::record;
+  if constexpr (requires(LayoutCtx & c) { P::pieces(c); }) p.pieces = &P::pieces;
   if constexpr (requires(const Graph& g, const Eqn& e) { P::index(g, e); }) p.index = &P::index;
   if constexpr (requires { P::form; }) p.form = P::form;
   return p;
@@ -287,8 +314,8 @@ constexpr Prim make_prim() {
 
 template <class P>
 concept Primitive = requires(TypeCtx& c) {
-  { P::name };
-  { P::kind };
+  {P::name};
+  {P::kind};
   P::type(c);
 };
 

@@ -8,7 +8,8 @@ namespace fx::inline v0::detail {
 // The executable of g. Errors: a symbolic size (unsupported), one that exceeds 2^62 bytes (memory).
 ExecutableRef compiled(const Graph& g, Loc loc);
 // Runs x. donated[i]: only the caller holds input i, so its memory may become that of an output.
-Vec<NodeRef> run_executable(const Executable& x, Span<const Type> out_types, Span<const NodeRef> in, Span<const char> donated, Loc loc);
+Vec<NodeRef> run_executable(const Executable& x, Span<const Type> out_types, Span<const NodeRef> in,
+                            Span<const char> donated, Loc loc);
 
 #if FX_BODIES
 FX_INLINE ExecutableRef compiled(const Graph& g, Loc loc) {
@@ -25,12 +26,22 @@ FX_INLINE ExecutableRef compiled(const Graph& g, Loc loc) {
   return at_line(loc, [&] { return executable_for(g); });
 }
 
-FX_INLINE Vec<NodeRef> run_executable(const Executable& x, Span<const Type> out_types, Span<const NodeRef> in, Span<const char> donated, Loc loc) {
+FX_INLINE Vec<NodeRef> run_executable(const Executable& x, Span<const Type> out_types, Span<const NodeRef> in,
+                                      Span<const char> donated, Loc loc) {
   for (const NodeRef& n : in) bytes(*n, loc);  // an Error unless it holds a value
   Vec<Ref<Storage>> from, to(out_types.size());
-  for (int j = 0; j < to.size(); ++j) {
-    const int i = x.may_alias(j);
-    if (i >= 0 && i < donated.size() && donated[i] && in[i]->storage.get()->use_count() == 1) to[j] = in[i]->storage;
+  Vec<int> free;  // donated inputs whose memory nobody else holds, nor an output yet
+  for (int i = 0; i < donated.size(); ++i)
+    if (donated[i] && in[i]->storage.get()->use_count() == 1) free.push_back(i);
+  for (int j = 0; j < to.size() && !free.empty(); ++j) {
+    const int best = x.may_alias(j);
+    int at = -1;
+    for (int k = 0; k < free.size(); ++k)
+      if (free[k] == best || (at < 0 && x.may_alias(j, free[k]))) at = k;
+    if (at < 0) continue;
+    to[j] = in[free[at]]->storage;
+    free[at] = free.back();
+    free.pop_back();
   }
   for (const NodeRef& n : in) from.push_back(n->storage);
   at_line(loc, [&] { run(x, from, out_types, to); });

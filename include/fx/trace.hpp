@@ -1,7 +1,8 @@
 // trace.hpp -- recording operations on Arrays: into the open trace, or into one of their own that runs at once.
 //
-// Run time: the innermost open trace of the thread records everything. Constant evaluation knows no thread: the trace is the
-// innermost one among the operands; a trace whose arguments are all known finds its parent by what it captures first.
+// Run time: the innermost open trace of the thread records everything. Constant evaluation knows no thread: the trace
+// is the innermost one among the operands; a trace whose arguments are all known finds its parent by what it captures
+// first.
 #pragma once
 #include "array.hpp"
 #include "base/fp_text.hpp"
@@ -12,11 +13,11 @@ class Trace {
  public:
   Builder b;
   Ref<TraceToken> token;
-  Trace* parent = nullptr;         // the enclosing trace; in constant evaluation null until it is known
-  bool captures = true;            // constant evaluation: the traced function may capture outer values
-  bool lift = true;                // C++ scalars become inputs, so that changing them needs no new executable
+  Trace* parent = nullptr;  // the enclosing trace; in constant evaluation null until it is known
+  bool captures = true;     // constant evaluation: the traced function may capture outer values
+  bool lift = true;         // C++ scalars become inputs, so that changing them needs no new executable
   std::uint64_t serial = 0;
-  Vec<NodeRef> captured;           // Arrays from outside, as the inputs `captured_vars`
+  Vec<NodeRef> captured;  // Arrays from outside, as the inputs `captured_vars`
   Vec<int> captured_vars;
 
   constexpr Trace(Loc where, bool lifting) : token(new TraceToken), lift(lifting) {
@@ -56,7 +57,7 @@ class Trace {
   }
 
   struct Closed {
-    Graph graph;            // explicit inputs, then captured ones
+    Graph graph;  // explicit inputs, then captured ones
     Vec<NodeRef> captured;
   };
   constexpr Closed close(Span<const Val> outs) {
@@ -121,7 +122,8 @@ constexpr Trace* deeper(Trace* a, Trace* b) {
   // Unrelated so far: the inner one is the one that may capture and has not found its parent.
   const bool a_inner = !a->parent && a->captures, b_inner = !b->parent && b->captures;
   if (a_inner == b_inner)
-    fail(ErrorCode::trace, "constant evaluation cannot tell which of two traces is the inner one; pass the outer value as an argument");
+    fail(ErrorCode::trace,
+         "constant evaluation cannot tell which of two traces is the inner one; pass the outer value as an argument");
   return a_inner ? a : b;
 }
 constexpr Trace* trace_of(const Node& n) { return n.kind == Node::traced ? n.token->open : nullptr; }
@@ -180,8 +182,10 @@ class Recording {
   Vec<Val> vals;
 
   constexpr Recording(Span<const Operand> operands, Loc loc) : own_(loc, true), loc_(loc) {
-    if (FX_CONSTANT_EVALUATED()) take(operands);
-    else take_run_time(operands);
+    if (FX_CONSTANT_EVALUATED())
+      take(operands);
+    else
+      take_run_time(operands);
   }
   constexpr Recording(Span<const NodeRef> nodes, Loc loc) : own_(loc, true), loc_(loc) {
     for (const NodeRef& n : nodes) find(*n);
@@ -266,9 +270,12 @@ class Recording {
     if (exact) return r;
     Str s("the number ");
     with_type<computed>(o.dtype, [&]<class T>() {
-      if constexpr (is_float(dtype_of<T>)) fp::put_float(s, from_bits<T>(o.bits));
-      else if constexpr (T(-1) > T(0)) s.num_u(std::uint64_t(from_bits<T>(o.bits)));
-      else s.num(std::int64_t(from_bits<T>(o.bits)));
+      if constexpr (is_float(dtype_of<T>))
+        fp::put_float(s, from_bits<T>(o.bits));
+      else if constexpr (T(-1) > T(0))
+        s.num_u(std::uint64_t(from_bits<T>(o.bits)));
+      else
+        s.num(std::int64_t(from_bits<T>(o.bits)));
     });
     s += " is not representable as ";
     s += name(want);
@@ -310,7 +317,9 @@ FX_INLINE void Trace::check_enclosing(const Trace& t, const Node& n, Loc loc) {
   for (const Trace* p = t.parent; p; p = p->parent)
     if (p == n.token->open) return;
   fail(ErrorCode::trace,
-       "a traced value is used on another thread, or in a trace that does not enclose this one; trace and use values on one thread", loc);
+       "a traced value is used on another thread, or in a trace that does not enclose this one; trace and use values "
+       "on one thread",
+       loc);
 }
 
 namespace tables {

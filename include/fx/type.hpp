@@ -16,13 +16,11 @@ inline constexpr DType boolean = DType::boolean, i8 = DType::i8, i16 = DType::i1
 // Sets of dtypes, one bit each.
 using DTypes = unsigned;
 constexpr DTypes only(DType d) { return 1u << unsigned(d); }
-inline constexpr DTypes bools = only(DType::boolean),
-                        signed_ints = only(i8) | only(i16) | only(i32) | only(i64),
+inline constexpr DTypes bools = only(DType::boolean), signed_ints = only(i8) | only(i16) | only(i32) | only(i64),
                         unsigned_ints = only(u8) | only(u16) | only(u32) | only(u64),
-                        integers = signed_ints | unsigned_ints,
-                        floats = only(f16) | only(bf16) | only(f32) | only(f64),
-                        complexes = only(c64) | only(c128),
-                        numbers = integers | floats, bit_types = integers | bools, any_dtype = numbers | bools,
+                        integers = signed_ints | unsigned_ints, floats = only(f16) | only(bf16) | only(f32) | only(f64),
+                        complexes = only(c64) | only(c128), numbers = integers | floats, bit_types = integers | bools,
+                        any_dtype = numbers | bools,
                         computed = bools | only(i32) | only(i64) | only(u32) | only(u64) | only(f32) | only(f64);
 constexpr bool in(DType d, DTypes set) { return set >> unsigned(d) & 1; }
 constexpr bool is_float(DType d) { return in(d, floats); }
@@ -41,36 +39,56 @@ constexpr int size_of(DType d) {
 }
 
 namespace detail {
-template <class T> inline constexpr int dtype_index = -1;
-template <> inline constexpr int dtype_index<bool> = int(DType::boolean);
-template <> inline constexpr int dtype_index<float> = int(DType::f32);
-template <> inline constexpr int dtype_index<double> = int(DType::f64);
 template <class T>
-  requires(__is_same(T, signed char) || __is_same(T, short) || __is_same(T, int) || __is_same(T, long) || __is_same(T, long long))
-inline constexpr int dtype_index<T> = sizeof(T) == 1 ? int(i8) : sizeof(T) == 2 ? int(i16) : sizeof(T) == 4 ? int(i32) : int(i64);
+inline constexpr int dtype_index = -1;
+template <>
+inline constexpr int dtype_index<bool> = int(DType::boolean);
+template <>
+inline constexpr int dtype_index<float> = int(DType::f32);
+template <>
+inline constexpr int dtype_index<double> = int(DType::f64);
 template <class T>
-  requires(__is_same(T, unsigned char) || __is_same(T, unsigned short) || __is_same(T, unsigned) || __is_same(T, unsigned long) || __is_same(T, unsigned long long))
-inline constexpr int dtype_index<T> = sizeof(T) == 1 ? int(u8) : sizeof(T) == 2 ? int(u16) : sizeof(T) == 4 ? int(u32) : int(u64);
+requires(__is_same(T, signed char) || __is_same(T, short) || __is_same(T, int) || __is_same(T, long) ||
+         __is_same(T, long long)) inline constexpr int dtype_index<T> = sizeof(T) == 1   ? int(i8)
+                                                                        : sizeof(T) == 2 ? int(i16)
+                                                                        : sizeof(T) == 4 ? int(i32)
+                                                                                         : int(i64);
+template <class T>
+requires(__is_same(T, unsigned char) || __is_same(T, unsigned short) || __is_same(T, unsigned) ||
+         __is_same(T, unsigned long) ||
+         __is_same(T, unsigned long long)) inline constexpr int dtype_index<T> = sizeof(T) == 1   ? int(u8)
+                                                                                 : sizeof(T) == 2 ? int(u16)
+                                                                                 : sizeof(T) == 4 ? int(u32)
+                                                                                                  : int(u64);
 }  // namespace detail
 
 // The C++ types that are element types of an Array (char is text, not a number).
 template <class T>
 concept Element = (detail::dtype_index<T> >= 0);
-template <Element T> inline constexpr DType dtype_of = DType(detail::dtype_index<T>);
+template <Element T>
+inline constexpr DType dtype_of = DType(detail::dtype_index<T>);
 
 namespace detail {
 // An element as 64 bits and back; narrower types are zero-extended.
 template <Element T>
 constexpr std::uint64_t to_bits(T v) {
-  if constexpr (sizeof(T) == 1) return std::uint64_t(std::uint8_t(v));
-  else if constexpr (sizeof(T) == 4) return __builtin_bit_cast(std::uint32_t, v);
-  else return __builtin_bit_cast(std::uint64_t, v);
+  if constexpr (sizeof(T) == 1)
+    return std::uint64_t(std::uint8_t(v));
+  else if constexpr (sizeof(T) == 2)
+    return std::uint64_t(std::uint16_t(v));
+  else if constexpr (sizeof(T) == 4)
+    return __builtin_bit_cast(std::uint32_t, v);
+  else
+    return __builtin_bit_cast(std::uint64_t, v);
 }
 template <Element T>
 constexpr T from_bits(std::uint64_t v) {
-  if constexpr (sizeof(T) == 1) return T(v);
-  else if constexpr (sizeof(T) == 4) return __builtin_bit_cast(T, std::uint32_t(v));
-  else return __builtin_bit_cast(T, v);
+  if constexpr (sizeof(T) <= 2)
+    return T(v);
+  else if constexpr (sizeof(T) == 4)
+    return __builtin_bit_cast(T, std::uint32_t(v));
+  else
+    return __builtin_bit_cast(T, v);
 }
 }  // namespace detail
 

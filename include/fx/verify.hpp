@@ -1,6 +1,7 @@
 // verify.hpp -- the verifier: whether a Graph is what its passes promise, or the first equation that is not, and why.
 //
-// It trusts nothing in the Graph, which may come from a faulty rule: pools are looked into only after a check of the index.
+// It trusts nothing in the Graph, which may come from a faulty rule: pools are looked into only after a check of the
+// index.
 #pragma once
 #include "prim.hpp"
 
@@ -8,8 +9,8 @@
 namespace fx::inline v0 {
 namespace detail {
 
-// The checks of one Graph, without its sub-graphs. Each returns false after writing to `why`. All Graphs must have passed
-// `structure` before `rules` is asked of any: type rules look into sub-graphs.
+// The checks of one Graph, without its sub-graphs. Each returns false after writing to `why`. All Graphs must have
+// passed `structure` before `rules` is asked of any: type rules look into sub-graphs.
 class Verifier {
   const Graph& g_;
   Str& why_;
@@ -20,7 +21,8 @@ class Verifier {
 
   bool structure() {
     int next = 0;  // results are numbered in the order of the equations
-    return types() && vars() && inputs() && each([&](int i, const Eqn& e) { return equation(i, e, next); }) && outputs();
+    return types() && vars() && inputs() && each([&](int i, const Eqn& e) { return equation(i, e, next); }) &&
+           outputs();
   }
   bool rules() {
     scratch_.g = g_;
@@ -53,7 +55,9 @@ class Verifier {
     why_ += rest;
     return false;
   }
-  static bool within(std::int64_t at, std::int64_t n, int size) { return at >= 0 && n >= 0 && at <= size && n <= size - at; }
+  static bool within(std::int64_t at, std::int64_t n, int size) {
+    return at >= 0 && n >= 0 && at <= size && n <= size - at;
+  }
   bool is_var(int v) const { return v >= 0 && v < g_.vars.size(); }
 
   bool types() {
@@ -70,10 +74,14 @@ class Verifier {
     for (int v = 0; v < g_.vars.size(); ++v) {
       const Var& var = g_.vars[v];
       if (var.type < 0 || var.type >= g_.types.size()) return no("variable ", v, " has a type that is not in the pool");
-      const int pool = var.kind == Var::input ? g_.ins.size() : var.kind == Var::literal ? g_.literals.size() : g_.eqns.size();
+      const int pool = var.kind == Var::input     ? g_.ins.size()
+                       : var.kind == Var::literal ? g_.literals.size()
+                                                  : g_.eqns.size();
       if (var.kind > Var::result) return no("variable ", v, " is of no kind");
-      if (var.at < 0 || var.at >= pool) return no("variable ", v, " refers to an input, literal or equation that does not exist");
-      if (var.kind == Var::input && g_.ins[var.at] != v) return no("variable ", v, " claims to be another variable's input");
+      if (var.at < 0 || var.at >= pool)
+        return no("variable ", v, " refers to an input, literal or equation that does not exist");
+      if (var.kind == Var::input && g_.ins[var.at] != v)
+        return no("variable ", v, " claims to be another variable's input");
       if (var.kind != Var::literal) continue;
       const Type& t = g_.type(v);
       if (t.rank() != 0) return no("variable ", v, " is a literal and not of rank 0");
@@ -88,9 +96,11 @@ class Verifier {
   bool inputs() {
     for (int i = 0; i < g_.ins.size(); ++i) {
       const int v = g_.ins[i];
-      if (!is_var(v) || g_.vars[v].kind != Var::input || g_.vars[v].at != i) return no("input ", i, " is no variable of that kind");
+      if (!is_var(v) || g_.vars[v].kind != Var::input || g_.vars[v].at != i)
+        return no("input ", i, " is no variable of that kind");
     }
-    return g_.captured >= 0 && g_.captured <= g_.ins.size() ? true : no("more captured inputs than inputs: ", g_.captured);
+    return g_.captured >= 0 && g_.captured <= g_.ins.size() ? true
+                                                            : no("more captured inputs than inputs: ", g_.captured);
   }
 
   bool outputs() {
@@ -110,7 +120,8 @@ class Verifier {
     if (e.loc < 0 || e.loc >= g_.locs.size()) return no("no line");
     if (!within(e.in, e.n_in, g_.operands.size())) return no("operands outside the pool");
     if (!within(e.attrs, e.n_attrs, g_.words.size())) return no("attributes outside the pool");
-    if (e.n_out < 1 || !within(e.out, e.n_out, g_.vars.size()) || e.out < next) return no("results are not the next variables");
+    if (e.n_out < 1 || !within(e.out, e.n_out, g_.vars.size()) || e.out < next)
+      return no("results are not the next variables");
     next = e.out + e.n_out;
     for (int j = 0; j < e.n_out; ++j) {
       const Var& var = g_.vars[e.out + j];
@@ -119,7 +130,8 @@ class Verifier {
     for (int k = 0; k < e.n_in; ++k) {
       const int v = g_.operands[e.in + k];
       if (!is_var(v)) return no("operand ", k, " is no variable");
-      if (g_.vars[v].kind == Var::result && g_.vars[v].at >= i) return no("operand ", k, " is used before its definition");
+      if (g_.vars[v].kind == Var::result && g_.vars[v].at >= i)
+        return no("operand ", k, " is used before its definition");
     }
     return attributes(e);
   }
@@ -136,7 +148,8 @@ class Verifier {
       if (s.kind == AttrKind::dims && n > max_rank) return attribute(s, "has more than 8 dimensions");
       if (s.kind == AttrKind::flag && w[0] != 0 && w[0] != 1) return attribute(s, "is neither 0 nor 1");
       if (s.kind == AttrKind::dtype && (w[0] < 0 || w[0] >= dtype_count)) return attribute(s, "is no dtype");
-      if (s.kind == AttrKind::label && (w[0] < 0 || w[0] >= g_.labels.size())) return attribute(s, "is no label of the graph");
+      if (s.kind == AttrKind::label && (w[0] < 0 || w[0] >= g_.labels.size()))
+        return attribute(s, "is no label of the graph");
       if (s.kind == AttrKind::graph && (w[0] < 0 || w[0] >= g_.subs.size() || !g_.subs[int(w[0])]))
         return attribute(s, "is no sub-graph of the graph");
       at += 1 + int(n);

@@ -4,10 +4,9 @@
 
 #include <cmath>
 #include <cstring>
-#include <vector>
-
 #include <fx/backends/tiled/kernels/vector_program.hpp>
 #include <fx/ops/layout.hpp>
+#include <vector>
 
 namespace kernel_test {
 using namespace fx;
@@ -31,24 +30,55 @@ struct Random {
 
 // A value of dtype d, often one at which something can go wrong.
 inline std::uint64_t awkward(Random& r, DType d) {
-  static const double special[] = {0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-40, -1e-310, 1e-45, 3e38, -3e38, 1.7e308,
-                                   HUGE_VAL, -HUGE_VAL, 2147483647.0, -2147483648.0, 4294967295.0, 2147483648.0, 8388607.5,
-                                   4503599627370495.5, 9.3e18, -9.3e18, 1.8446744073709552e19, NAN, -7.25, 1e10};
+  static const double special[] = {0.0,
+                                   -0.0,
+                                   1,
+                                   -1,
+                                   0.5,
+                                   -0.5,
+                                   1.5,
+                                   2.5,
+                                   -2.5,
+                                   1e-40,
+                                   -1e-310,
+                                   1e-45,
+                                   3e38,
+                                   -3e38,
+                                   1.7e308,
+                                   HUGE_VAL,
+                                   -HUGE_VAL,
+                                   2147483647.0,
+                                   -2147483648.0,
+                                   4294967295.0,
+                                   2147483648.0,
+                                   8388607.5,
+                                   4503599627370495.5,
+                                   9.3e18,
+                                   -9.3e18,
+                                   1.8446744073709552e19,
+                                   NAN,
+                                   -7.25,
+                                   1e10};
   const int kind = r.below(4);
   const std::uint64_t bits = r.next();
   if (d == boolean) return bits & 1;
   if (d == f32) {
-    float v = kind == 0 ? float(special[r.below(int(std::size(special)))]) : kind == 1 ? float(int(bits % 2001) - 1000) / 8 : 0;
+    float v = kind == 0   ? float(special[r.below(int(std::size(special)))])
+              : kind == 1 ? float(int(bits % 2001) - 1000) / 8
+                          : 0;
     if (kind > 1) return kind == 2 ? bits & 0xFFFFFFFFu : fx::detail::to_bits(float(bits >> 40) * 0x1p-24f - 0.5f);
     return fx::detail::to_bits(v);
   }
   if (d == f64) {
-    double v = kind == 0 ? special[r.below(int(std::size(special)))] : kind == 1 ? double(int(bits % 2001) - 1000) / 8 : 0;
+    double v = kind == 0   ? special[r.below(int(std::size(special)))]
+               : kind == 1 ? double(int(bits % 2001) - 1000) / 8
+                           : 0;
     if (kind > 1) return kind == 2 ? bits : fx::detail::to_bits(double(bits >> 11) * 0x1p-53 - 0.5);
     return fx::detail::to_bits(v);
   }
-  static const std::uint64_t words_[] = {0, 1, ~0ull, 0x80000000u, 0x7FFFFFFFu, 0x8000000000000000u, 0x7FFFFFFFFFFFFFFFu, 31,
-                                         32, 33, 63, 64, 65, 0xFFFFFFFFu};
+  static const std::uint64_t words_[] = {
+      0,  1,  ~0ull, 0x80000000u, 0x7FFFFFFFu, 0x8000000000000000u, 0x7FFFFFFFFFFFFFFFu, 31,
+      32, 33, 63,    64,          65,          0xFFFFFFFFu};
   std::uint64_t v = kind == 0 ? words_[r.below(int(std::size(words_)))] : kind == 1 ? bits % 100 - 50 : bits;
   return size_of(d) == 4 ? v & 0xFFFFFFFFu : v;
 }
@@ -78,7 +108,9 @@ struct Array {
     std::memcpy(&v, bytes.data() + i * size_of(dtype), std::size_t(size_of(dtype)));
     return v;
   }
-  void set(std::int64_t i, std::uint64_t v) { std::memcpy(bytes.data() + i * size_of(dtype), &v, std::size_t(size_of(dtype))); }
+  void set(std::int64_t i, std::uint64_t v) {
+    std::memcpy(bytes.data() + i * size_of(dtype), &v, std::size_t(size_of(dtype)));
+  }
 };
 // The first position where the two differ, or -1.
 inline std::int64_t difference(const Array& a, const Array& b) {
@@ -96,15 +128,16 @@ struct Scratch {
   }
 };
 
-// The level of the machine, and the baseline that all machines have.
+// The machine's own level, AVX2 if `three`, and the baseline that all machines have.
 template <class F>
-void at_both_levels(F&& f) {
-  for (bool baseline : {false, true}) {
-    tiled::force_baseline(baseline);
-    CAPTURE(baseline);
+void at_levels(F&& f, bool three = false) {
+  for (tiled::Level cap : {tiled::Level::avx512, tiled::Level::avx2, tiled::Level::baseline}) {
+    if (cap == tiled::Level::avx2 && !three) continue;
+    tiled::cap_level(cap);
+    CAPTURE(int(cap));
     f();
   }
-  tiled::force_baseline(false);
+  tiled::cap_level(tiled::Level::avx512);
 }
 
 // One step of a primitive on scalars.

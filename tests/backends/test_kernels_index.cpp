@@ -1,9 +1,9 @@
 // Gather and scatter element by element, straight from the definition in ops/index.hpp; strided copies likewise.
-#include "test_kernels.hpp"
-
 #include <fx/backends/tiled/kernels/copy.hpp>
 #include <fx/backends/tiled/kernels/index.hpp>
 #include <fx/ops/index.hpp>
+
+#include "test_kernels.hpp"
 
 using namespace fx;
 using namespace kernel_test;
@@ -30,8 +30,10 @@ std::int64_t place(const tiled::IndexLoop& l, const std::vector<Array>& indices,
     if (!s.collapsed.contains(d) && !s.operand_batch.contains(d)) remaining.push_back(d);
   std::int64_t offset[8] = {};
   for (int d = 0; d < l.result.n; ++d)
-    if (s.window_dims.contains(d)) offset[remaining[window++]] = at[d];
-    else vector[row++] = at[d];
+    if (s.window_dims.contains(d))
+      offset[remaining[window++]] = at[d];
+    else
+      vector[row++] = at[d];
   for (int b = 0; b < s.operand_batch.n; ++b) operand[s.operand_batch[b]] = vector[s.index_batch[b]];
   for (int j = 0; j < s.index_map.n; ++j) {
     std::uint64_t bits;
@@ -42,7 +44,9 @@ std::int64_t place(const tiled::IndexLoop& l, const std::vector<Array>& indices,
       bits = indices[0][flat(l.indices, vector)];
     }
     // In a type that holds them all.
-    const __int128 v = l.index_dtype == i32 ? __int128(std::int32_t(bits)) : l.index_dtype == i64 ? __int128(std::int64_t(bits)) : __int128(bits);
+    const __int128 v = l.index_dtype == i32   ? __int128(std::int32_t(bits))
+                       : l.index_dtype == i64 ? __int128(std::int64_t(bits))
+                                              : __int128(bits);
     const int d = int(s.index_map[j]);
     const std::int64_t last = l.operand[d] - s.window[d];
     if ((v < 0 || v > last) && !s.clamp) return -1;
@@ -140,7 +144,7 @@ void check(const tiled::IndexLoop& l, const std::vector<Array>& indices, DType d
 
 TEST_CASE("gather and scatter follow the dimension numbers") {
   Random r(21);
-  at_both_levels([&] {
+  at_levels([&] {
     int number = 0;
     for (const Case& c : cases())
       for (bool clamp : {false, true})
@@ -155,7 +159,8 @@ TEST_CASE("gather and scatter follow the dimension numbers") {
             check(loop_of(c, clamp, false, index, d), indices, d, nullptr, r);
             check(loop_of(c, clamp, true, index, d), indices, d, nullptr, r);
             for (const Prim* p : {&prim<Add>, &prim<Mul>, &prim<Max>, &prim<Min>, &prim<Sub>})
-              if (d != boolean || p == &prim<Max> || p == &prim<Min>) check(loop_of(c, clamp, true, index, d), indices, d, p, r);
+              if (d != boolean || p == &prim<Max> || p == &prim<Min>)
+                check(loop_of(c, clamp, true, index, d), indices, d, p, r);
           }
   });
 }
@@ -194,7 +199,10 @@ TEST_CASE("strided copies") {
       std::int64_t dense = 1;
       for (int k = rank - 1; k >= 0; --k) {
         const int kind = r.below(4);
-        in_strides.insert(0, kind == 0 ? std::int64_t(0) : kind == 1 ? std::int64_t(r.below(9) - 4) : kind == 2 ? -dense : dense);
+        in_strides.insert(0, kind == 0   ? std::int64_t(0)
+                             : kind == 1 ? std::int64_t(r.below(9) - 4)
+                             : kind == 2 ? -dense
+                                         : dense);
         dense *= sizes[k];
       }
       for (int k = 0; k < rank; ++k) {
@@ -209,7 +217,8 @@ TEST_CASE("strided copies") {
         for (int k = 0; k < rank; ++k) from += at[k] * in_strides[k], to += at[k] * out_strides[k];
         want.set(to, in[from]);
       }
-      tiled::copy_box(got.data(), out_strides.d, in.bytes.data() - low * size_of(d), in_strides.d, sizes.d, rank, size_of(d));
+      tiled::copy_box(got.data(), out_strides.d, in.bytes.data() - low * size_of(d), in_strides.d, sizes.d, rank,
+                      size_of(d));
       CHECK(got.bytes == want.bytes);
     }
   for (DType d : {boolean, f32, f64})

@@ -1,8 +1,8 @@
 // Reductions and running folds against one plain loop in the documented order, on scalars.
-#include "test_kernels.hpp"
-
 #include <fx/backends/tiled/kernels/cumulative.hpp>
 #include <fx/backends/tiled/kernels/reduce.hpp>
+
+#include "test_kernels.hpp"
 
 using namespace fx;
 using namespace kernel_test;
@@ -14,13 +14,22 @@ namespace {
 struct Odd : Reduce<Odd> {
   static constexpr std::string_view name = "test_odd_fold";
   static constexpr DTypes takes = numbers;
-  template <class T> static constexpr T identity() { return T(-1); }
-  template <class V> static constexpr V emit(V a, V b) { return (a + b) + V::c(typename V::type(1)); }
+  template <class T>
+  static constexpr T identity() {
+    return T(-1);
+  }
+  template <class V>
+  static constexpr V emit(V a, V b) {
+    return (a + b) + V::c(typename V::type(1));
+  }
 };
 // An arg-fold that it does not know: the last of the smallest.
 struct ArgLastMin : ArgReduce<ArgLastMin> {
   static constexpr std::string_view name = "test_arg_last_min";
-  template <class V> static constexpr auto better(V best, V next) { return le(next, best); }
+  template <class V>
+  static constexpr auto better(V best, V next) {
+    return le(next, best);
+  }
 };
 
 constexpr const Prim* folds[] = {&prim<ReduceSum>, &prim<ReduceProd>, &prim<ReduceMax>, &prim<ReduceMin>, &prim<Odd>};
@@ -77,7 +86,8 @@ void check_rows(const Prim& p, DType d, bool tame) {
     const std::int64_t rows = 3, stride = n + 5;
     const Array x = values(d, rows * stride, r, tame);
     Array want(f.to, rows), whole(f.to, rows), pieces(f.to, rows), merged(f.to, rows);
-    for (std::int64_t i = 0; i < rows; ++i) want.set(i, f.is_arg() ? std::uint64_t(plain_arg(p, x, i * stride, n, 1)) : plain(p, x, i * stride, n, 1, lanes));
+    for (std::int64_t i = 0; i < rows; ++i)
+      want.set(i, f.is_arg() ? std::uint64_t(plain_arg(p, x, i * stride, n, 1)) : plain(p, x, i * stride, n, 1, lanes));
     tiled::reduce_rows(f, x.data(), rows, n, stride, whole.data(), s.p);
     Scratch state(tiled::row_state_bytes(f)), block(tiled::row_state_bytes(f));
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -108,14 +118,16 @@ void check_cols(const Prim& p, DType d, bool tame) {
   Scratch s(f.scratch_bytes());
   f.prepare(s.p);
   Random r(13);
-  const std::int64_t shapes[][2] = {{0, 3}, {1, 1}, {2, 7}, {5, 64}, {17, 33}, {3, 300}, {40, 130}, {4096, 2}, {4097, 3}, {8200, 5}, {3, 0}};
+  const std::int64_t shapes[][2] = {{0, 3},    {1, 1},    {2, 7},    {5, 64},   {17, 33}, {3, 300},
+                                    {40, 130}, {4096, 2}, {4097, 3}, {8200, 5}, {3, 0}};
   for (const auto& shape : shapes) {
     const std::int64_t n = shape[0], cols = shape[1];
     if (f.is_arg() && n == 0) continue;
     const std::int64_t stride = cols + 2;
     const Array x = values(d, n * stride, r, tame);
     Array want(f.to, cols), whole(f.to, cols), pieces(f.to, cols), merged(f.to, cols);
-    for (std::int64_t c = 0; c < cols; ++c) want.set(c, f.is_arg() ? std::uint64_t(plain_arg(p, x, c, n, stride)) : plain(p, x, c, n, stride, 1));
+    for (std::int64_t c = 0; c < cols; ++c)
+      want.set(c, f.is_arg() ? std::uint64_t(plain_arg(p, x, c, n, stride)) : plain(p, x, c, n, stride, 1));
     tiled::reduce_cols(f, x.data(), n, cols, stride, whole.data(), s.p);
     Scratch state(tiled::col_state_bytes(f, cols)), block(tiled::col_state_bytes(f, cols));
     tiled::col_begin(f, state.p, cols);
@@ -127,7 +139,8 @@ void check_cols(const Prim& p, DType d, bool tame) {
     for (std::int64_t at = 0; at < n; at += 4096) {
       char* to = at ? block.p : state.p;
       tiled::col_begin(f, to, cols);
-      tiled::col_feed(f, to, cols, x.bytes.data() + at * stride * size_of(d), stride, at, std::min<std::int64_t>(4096, n - at), s.p);
+      tiled::col_feed(f, to, cols, x.bytes.data() + at * stride * size_of(d), stride, at,
+                      std::min<std::int64_t>(4096, n - at), s.p);
       if (at) tiled::col_merge(f, state.p, block.p, cols, s.p);
     }
     if (n == 0) tiled::col_begin(f, state.p, cols);
@@ -143,7 +156,7 @@ void check_cols(const Prim& p, DType d, bool tame) {
 }  // namespace
 
 TEST_CASE("folds keep the documented order") {
-  at_both_levels([] {
+  at_levels([] {
     for (const Prim* p : folds)
       for (DType d : dtypes)
         for (bool tame : {false, true}) {
@@ -157,7 +170,7 @@ TEST_CASE("folds keep the documented order") {
 }
 
 TEST_CASE("arg-folds find the first extremum") {
-  at_both_levels([] {
+  at_levels([] {
     for (const Prim* p : args)
       for (DType d : dtypes)
         for (bool tame : {false, true}) {
@@ -171,11 +184,12 @@ TEST_CASE("arg-folds find the first extremum") {
 
 TEST_CASE("ties, zeros and NaN of arg-folds") {
   const float inf = HUGE_VALF;
-  const float rows[][6] = {{0.0f, -0.0f, 0.0f, -1, 0.0f, 0}, {1, NAN, 5, NAN, 2, 0}, {-inf, -inf, -inf, -inf, -inf, -inf},
-                           {3, 3, 3, 3, 3, 3}, {inf, 1, inf, NAN, -inf, NAN}, {5, 4, 3, 2, 1, 0}};
+  const float rows[][6] = {{0.0f, -0.0f, 0.0f, -1, 0.0f, 0},     {1, NAN, 5, NAN, 2, 0},
+                           {-inf, -inf, -inf, -inf, -inf, -inf}, {3, 3, 3, 3, 3, 3},
+                           {inf, 1, inf, NAN, -inf, NAN},        {5, 4, 3, 2, 1, 0}};
   const int largest[] = {0, 1, 0, 0, 3, 0}, smallest[] = {3, 1, 0, 0, 3, 5};
   std::int64_t out[6];
-  at_both_levels([&] {
+  at_levels([&] {
     tiled::reduce_rows(tiled::Fold::make(prim<ArgMax>, f32, {}, i64), rows, 6, 6, 6, out, nullptr);
     for (int i = 0; i < 6; ++i) CHECK(out[i] == largest[i]);
     tiled::reduce_rows(tiled::Fold::make(prim<ArgMin>, f32, {}, u64), rows, 6, 6, 6, out, nullptr);
@@ -184,7 +198,7 @@ TEST_CASE("ties, zeros and NaN of arg-folds") {
 }
 
 TEST_CASE("running folds are chains") {
-  at_both_levels([] {
+  at_levels([] {
     for (const Prim* p : {&prim<CumSum>, &prim<ReduceMax>, &prim<ReduceProd>, &prim<Odd>})
       for (DType d : dtypes) {
         if (d == boolean) continue;
@@ -192,7 +206,8 @@ TEST_CASE("running folds are chains") {
         Scratch s(f.scratch_bytes());
         f.prepare(s.p);
         Random r(17);
-        const std::int64_t shapes[][3] = {{1, 1, 1}, {2, 9, 1}, {3, 5, 4}, {1, 3, 100}, {2, 0, 3}, {2, 3, 0}, {0, 3, 3}, {1, 2, 1500}};
+        const std::int64_t shapes[][3] = {{1, 1, 1}, {2, 9, 1}, {3, 5, 4}, {1, 3, 100},
+                                          {2, 0, 3}, {2, 3, 0}, {0, 3, 3}, {1, 2, 1500}};
         for (auto [outer, n, inner] : shapes)
           for (bool reverse : {false, true})
             for (bool in_place : {false, true}) {
@@ -202,7 +217,8 @@ TEST_CASE("running folds are chains") {
                 for (std::int64_t j = 0; j < inner; ++j)
                   for (std::int64_t k = 1; k < n; ++k) {
                     const std::int64_t i = reverse ? n - 1 - k : k, before = reverse ? i + 1 : i - 1;
-                    want.set((o * n + i) * inner + j, scalar_step(*p, d, d, want[(o * n + before) * inner + j], x[(o * n + i) * inner + j]));
+                    want.set((o * n + i) * inner + j,
+                             scalar_step(*p, d, d, want[(o * n + before) * inner + j], x[(o * n + i) * inner + j]));
                   }
               tiled::cumulative(f, in_place ? got.data() : x.data(), got.data(), outer, n, inner, reverse, s.p);
               CHECK(difference(got, want) == -1);

@@ -3,14 +3,15 @@
 
 using namespace fx;
 using namespace kernel_test;
-using fx::detail::Scalar;
 using fx::detail::from_bits;
+using fx::detail::Scalar;
 using fx::detail::to_bits;
 using fx::detail::with_type;
 
 namespace {
 
-template <class T> constexpr bool is_real = std::is_floating_point_v<T>;
+template <class T>
+constexpr bool is_real = std::is_floating_point_v<T>;
 
 // One instruction on scalars; out[]: whether it exists.
 template <class T>
@@ -18,29 +19,68 @@ bool step_as(const Instr& i, std::uint64_t a, std::uint64_t b, std::uint64_t c, 
   using S = Scalar<T>;
   constexpr bool real = is_real<T>, number = !std::is_same_v<T, bool>;
   const S x = S::c(from_bits<T>(a)), y = S::c(from_bits<T>(b)), z = S::c(from_bits<T>(c));
-  auto put = [&](auto v) { out = to_bits(v.v); return true; };
+  auto put = [&](auto v) {
+    out = to_bits(v.v);
+    return true;
+  };
   switch (i.op) {
-    case Instr::add: if constexpr (number) return put(x + y); return false;
-    case Instr::sub: if constexpr (number) return put(x - y); return false;
-    case Instr::mul: if constexpr (number) return put(x * y); return false;
-    case Instr::div: if constexpr (real) return put(x / y); return false;
-    case Instr::neg: if constexpr (number) return put(-x); return false;
-    case Instr::abs: if constexpr (number) return put(abs(x)); return false;
-    case Instr::fma: if constexpr (real) return put(fma(x, y, z)); return false;
-    case Instr::sqrt: if constexpr (real) return put(sqrt(x)); return false;
-    case Instr::rint: if constexpr (real) return put(rint(x)); return false;
-    case Instr::floor: if constexpr (real) return put(floor(x)); return false;
-    case Instr::idiv: if constexpr (number && !real) return put(idiv(x, y)); return false;
-    case Instr::irem:
-      if constexpr (real) return put(S{std::fmod(x.v, y.v)});
-      else if constexpr (number) return put(irem(x, y));
+    case Instr::add:
+      if constexpr (number) return put(x + y);
       return false;
-    case Instr::bit_and: if constexpr (!real) return put(x & y); return false;
-    case Instr::bit_or: if constexpr (!real) return put(x | y); return false;
-    case Instr::bit_xor: if constexpr (!real) return put(x ^ y); return false;
-    case Instr::bit_not: if constexpr (!real) return put(~x); return false;
-    case Instr::shl: if constexpr (number && !real) return put(shl(x, y)); return false;
-    case Instr::shr: if constexpr (number && !real) return put(shr(x, y)); return false;
+    case Instr::sub:
+      if constexpr (number) return put(x - y);
+      return false;
+    case Instr::mul:
+      if constexpr (number) return put(x * y);
+      return false;
+    case Instr::div:
+      if constexpr (real) return put(x / y);
+      return false;
+    case Instr::neg:
+      if constexpr (number) return put(-x);
+      return false;
+    case Instr::abs:
+      if constexpr (number) return put(abs(x));
+      return false;
+    case Instr::fma:
+      if constexpr (real) return put(fma(x, y, z));
+      return false;
+    case Instr::sqrt:
+      if constexpr (real) return put(sqrt(x));
+      return false;
+    case Instr::rint:
+      if constexpr (real) return put(rint(x));
+      return false;
+    case Instr::floor:
+      if constexpr (real) return put(floor(x));
+      return false;
+    case Instr::idiv:
+      if constexpr (number && !real) return put(idiv(x, y));
+      return false;
+    case Instr::irem:
+      if constexpr (real)
+        return put(S{std::fmod(x.v, y.v)});
+      else if constexpr (number)
+        return put(irem(x, y));
+      return false;
+    case Instr::bit_and:
+      if constexpr (!real) return put(x & y);
+      return false;
+    case Instr::bit_or:
+      if constexpr (!real) return put(x | y);
+      return false;
+    case Instr::bit_xor:
+      if constexpr (!real) return put(x ^ y);
+      return false;
+    case Instr::bit_not:
+      if constexpr (!real) return put(~x);
+      return false;
+    case Instr::shl:
+      if constexpr (number && !real) return put(shl(x, y));
+      return false;
+    case Instr::shr:
+      if constexpr (number && !real) return put(shr(x, y));
+      return false;
     case Instr::lt: return put(lt(x, y));
     case Instr::le: return put(le(x, y));
     case Instr::eq: return put(eq(x, y));
@@ -61,9 +101,16 @@ bool step(const Instr& i, std::uint64_t a, std::uint64_t b, std::uint64_t c, std
 
 int arity(Instr::Op op) {
   switch (op) {
-    case Instr::fma: case Instr::select: return 3;
-    case Instr::neg: case Instr::sqrt: case Instr::rint: case Instr::floor: case Instr::abs: case Instr::bit_not:
-    case Instr::bitcast: case Instr::convert: return 1;
+    case Instr::fma:
+    case Instr::select: return 3;
+    case Instr::neg:
+    case Instr::sqrt:
+    case Instr::rint:
+    case Instr::floor:
+    case Instr::abs:
+    case Instr::bit_not:
+    case Instr::bitcast:
+    case Instr::convert: return 1;
     default: return 2;
   }
 }
@@ -80,7 +127,8 @@ struct Recorded {
     return in.back();
   }
   tiled::VectorProgram make() const {
-    return tiled::VectorProgram::make(r, Span<const int>(in.data(), int(in.size())), Span<const int>(out.data(), int(out.size())));
+    return tiled::VectorProgram::make(r, Span<const int>(in.data(), int(in.size())),
+                                      Span<const int>(out.data(), int(out.size())));
   }
 };
 
@@ -90,9 +138,12 @@ std::vector<std::uint64_t> evaluate(const Recorded& p, const std::vector<Array>&
   auto reg = [&](int k) { return k < 0 ? 0 : v[std::size_t(k)]; };
   for (const Instr& i : p.r.code) {
     std::uint64_t& out = v[std::size_t(i.dst)];
-    if (i.op == Instr::input) out = in[std::size_t(i.a)][e];
-    else if (i.op == Instr::constant) out = i.imm;
-    else REQUIRE(step(i, reg(i.a), reg(i.b), reg(i.c), out));
+    if (i.op == Instr::input)
+      out = in[std::size_t(i.a)][e];
+    else if (i.op == Instr::constant)
+      out = i.imm;
+    else
+      REQUIRE(step(i, reg(i.a), reg(i.b), reg(i.c), out));
   }
   return v;
 }
@@ -123,7 +174,7 @@ void check(const Recorded& p, int n, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("each instruction on each dtype equals Scalar<T>") {
-  at_both_levels([] {
+  at_levels([] {
     for (int op = Instr::add; op <= Instr::convert; ++op)
       for (DType d : dtypes)
         for (DType to : dtypes) {
@@ -145,7 +196,7 @@ TEST_CASE("each instruction on each dtype equals Scalar<T>") {
 }
 
 TEST_CASE("random programs equal Scalar<T>") {
-  at_both_levels([] {
+  at_levels([] {
     for (int seed = 0; seed < 300; ++seed) {
       Random r(std::uint64_t(seed) + 77);
       Recorded p;
@@ -155,7 +206,9 @@ TEST_CASE("random programs equal Scalar<T>") {
       for (DType d : dtypes) of[int(d)].push_back(p.r.constant(d, awkward(r, d)));
       for (int k = 0; k < 40; ++k) {
         Instr i{Instr::Op(Instr::add + r.below(Instr::convert - Instr::add + 1)), dtypes[r.below(7)]};
-        i.to = i.op == Instr::convert || i.op == Instr::bitcast ? dtypes[r.below(7)] : compares(i.op) ? boolean : i.type;
+        i.to = i.op == Instr::convert || i.op == Instr::bitcast ? dtypes[r.below(7)]
+               : compares(i.op)                                 ? boolean
+                                                                : i.type;
         std::uint64_t out = 0;
         if (!step(i, 1, 1, 1, out)) continue;
         int* slot[] = {&i.a, &i.b, &i.c};
@@ -212,7 +265,8 @@ TEST_CASE("blocks with strides") {
   Random r(9);
   Array x(f32, 32000, r), y(i32, 32000, r), z(f64, 32000, r), m(boolean, 32000, r);
   const int shapes[][2] = {{1, 1}, {1, 64}, {1, 300}, {300, 1}, {10, 30}, {3, 100}, {17, 5}, {64, 1}};
-  const int strides[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 10}, {13, 1}, {30, 1}, {100, 1}, {2, 5}, {1, 0}, {5, 1}, {-3, 2}};
+  const int strides[][2] = {{0, 0},   {0, 1}, {1, 0}, {1, 10}, {13, 1}, {30, 1},
+                            {100, 1}, {2, 5}, {1, 0}, {5, 1},  {-3, 2}};
   for (auto [rows, cols] : shapes)
     for (int k = 0; k < int(std::size(strides)); ++k)
       for (int pitch : {cols, cols + 3}) {
@@ -235,7 +289,8 @@ TEST_CASE("blocks with strides") {
               continue;
             }
             auto at = [&](const Array& v, int q) { return v[1000 + i * row[q] + j * col[q]]; };
-            const double want = at(m, 3) ? double(from_bits<float>(at(x, 0))) + double(from_bits<int>(at(y, 1))) : from_bits<double>(at(z, 2));
+            const double want = at(m, 3) ? double(from_bits<float>(at(x, 0))) + double(from_bits<int>(at(y, 1)))
+                                         : from_bits<double>(at(z, 2));
             REQUIRE(same(f64, o[i * pitch + j], to_bits(want)));
             REQUIRE(keep[i * pitch + j] == at(m, 3));
           }
@@ -264,7 +319,9 @@ TEST_CASE("positions and tables") {
     Scratch s(program.scratch_bytes());
     program.prepare(s.p);
     const std::int64_t sizes[] = {3, 5, 7};
-    struct { int start, pitch, rows, cols; } blocks[] = {{0, 105, 1, 105}, {7, 7, 4, 7}, {37, 11, 5, 9}, {104, 1, 1, 1}, {0, 1, 70, 1}};
+    struct {
+      int start, pitch, rows, cols;
+    } blocks[] = {{0, 105, 1, 105}, {7, 7, 4, 7}, {37, 11, 5, 9}, {104, 1, 1, 1}, {0, 1, 70, 1}};
     for (auto b : blocks) {
       const int n = b.rows * b.cols;
       Random r(3);
@@ -279,7 +336,8 @@ TEST_CASE("positions and tables") {
         const int flat = b.start + e / b.cols * b.pitch + e % b.cols;
         const int position[] = {flat / 35, flat / 7 % 5, flat % 7};
         for (int k = 0; k < 3; ++k)
-          with_type<numbers & computed>(d, [&]<class T>() { REQUIRE(out[std::size_t(k)][e] == to_bits(T(position[k]))); });
+          with_type<numbers & computed>(d,
+                                        [&]<class T>() { REQUIRE(out[std::size_t(k)][e] == to_bits(T(position[k]))); });
         const auto i = std::int64_t(from[e]);
         REQUIRE(out[3][e] == to_bits(table[i < 0 ? 0 : i > 2 ? 2 : i]));
         REQUIRE(out[4][e] == 7);

@@ -116,7 +116,8 @@ void check_refused(const Graph& g, ErrorCode code, std::string_view part) {
 
 TEST_CASE("tile: what cannot be lowered is an Error that names it") {
   Builder b;
-  check_refused(b.finish(Vec<Val>{b.bind(prim<Mystery>, {b.input({f32, {2}})})}), ErrorCode::unsupported, "test_mystery");
+  check_refused(b.finish(Vec<Val>{b.bind(prim<Mystery>, {b.input({f32, {2}})})}), ErrorCode::unsupported,
+                "test_mystery");
   Builder c;
   check_refused(c.finish(Vec<Val>{c.bind(prim<Bodiless>, {c.input({f32, {2}})})}), ErrorCode::rule, "test_bodiless");
   Builder d;

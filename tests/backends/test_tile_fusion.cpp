@@ -26,7 +26,7 @@ TEST_CASE("fusion: softmax is two reductions and two maps at most") {
 TEST_CASE("fusion: a value that later kernels read is computed where they are, if they are one") {
   Builder b;
   Val x = b.input({f32, {10, 10}}), y = b.input({f32, {10, 10}});
-  Val early = x * 2.0 + y;                      // only read after the reduction
+  Val early = x * 2.0 + y;  // only read after the reduction
   Val r = reduce_sum(x, {1});
   Val z = early + broadcast_in_dim(r, {10, 10}, {0});
   const Graph g = b.finish(Vec<Val>{z});
@@ -48,7 +48,8 @@ TEST_CASE("fusion: iota and broadcast literals are computed wherever they are re
   Builder b;
   Val x = b.input({f32, {10, 10}});
   Val i = iota(b, f32, {10, 10}, 0);
-  const Graph g = b.finish(Vec<Val>{x * i, reduce_sum(i * x, {0, 1}), transpose(i, {1, 0}) + full(b, {f32, {10, 10}}, 3), i});
+  const Graph g =
+      b.finish(Vec<Val>{x * i, reduce_sum(i * x, {0, 1}), transpose(i, {1, 0}) + full(b, {f32, {10, 10}}, 3), i});
   check(g);
 }
 
@@ -66,8 +67,9 @@ TEST_CASE("fusion: a product reads transposed and broadcast operands where they 
   Val x = b.input({f32, {8, 6}}), w = b.input({f32, {5, 6}}), v = b.input({f32, {6}});
   DotDims d;
   d.lhs_contract = {1}, d.rhs_contract = {0};
-  const Graph g = b.finish(Vec<Val>{dot_general(x, transpose(w, {1, 0}), d), dot_general(x, broadcast_in_dim(v, {6, 3}, {0}), d),
-                                    dot_general(slice(x, {0, 1}, {8, 4}), rev(slice(transpose(w, {1, 0}), {0, 0}, {3, 5}), {0, 1}), d)});
+  const Graph g = b.finish(
+      Vec<Val>{dot_general(x, transpose(w, {1, 0}), d), dot_general(x, broadcast_in_dim(v, {6, 3}, {0}), d),
+               dot_general(slice(x, {0, 1}, {8, 4}), rev(slice(transpose(w, {1, 0}), {0, 0}, {3, 5}), {0, 1}), d)});
   check(g);
   CHECK(kernels(g) == 3);
 }
@@ -106,7 +108,9 @@ TEST_CASE("fusion: views of views") {
     for (int i = 0; i < 4; ++i) {
       const Dims& d = type_of(y).dims;
       switch (r.below(6)) {
-        case 0: y = transpose(y, d.n == 3 ? Dims{2, 0, 1} : d.n == 2 ? Dims{1, 0} : d.n == 1 ? Dims{0} : Dims{3, 1, 2, 0}); break;
+        case 0:
+          y = transpose(y, d.n == 3 ? Dims{2, 0, 1} : d.n == 2 ? Dims{1, 0} : d.n == 1 ? Dims{0} : Dims{3, 1, 2, 0});
+          break;
         case 1: y = rev(y, Dims{r.below(d.n)}); break;
         case 2: y = reshape(y, Dims{numel(d)}); break;
         case 3: {

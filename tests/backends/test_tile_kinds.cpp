@@ -15,9 +15,9 @@ TEST_CASE("tile: views fold into loads") {
   Builder b;
   Val x = b.input({f32, {30, 20}}), y = b.input({f32, {20}}), z = b.input({f32, {20, 30}}), s = b.input({f32, {}});
   Val r = x * broadcast_to(y, {30, 20}) + transpose(z, {1, 0}) + rev(x, {0}) + broadcast_to(s, {30, 20});
-  Val q = r - slice(broadcast_in_dim(z, {20, 30, 20}, {0, 1}), {3, 0, 0}, {4, 30, 20}).b->bind(
-                  prim<Reshape>, {slice(broadcast_in_dim(z, {20, 30, 20}, {0, 1}), {3, 0, 0}, {4, 30, 20})},
-                  Params().dims({30, 20}));
+  Val q = r - slice(broadcast_in_dim(z, {20, 30, 20}, {0, 1}), {3, 0, 0}, {4, 30, 20})
+                  .b->bind(prim<Reshape>, {slice(broadcast_in_dim(z, {20, 30, 20}, {0, 1}), {3, 0, 0}, {4, 30, 20})},
+                           Params().dims({30, 20}));
   const Graph g = b.finish(Vec<Val>{q});
   check(g);
   CHECK(compile(g)->program().kernels.size() == 1);
@@ -27,8 +27,8 @@ TEST_CASE("tile: reductions along any dimensions, with a prologue") {
   for (Dims axes : {Dims{0}, Dims{1}, Dims{2}, Dims{0, 1}, Dims{1, 2}, Dims{0, 2}, Dims{0, 1, 2}}) {
     Builder b;
     Val x = b.input({f32, {7, 33, 40}}), y = b.input({f32, {40}});
-    const Graph g = b.finish(Vec<Val>{reduce_sum(x * broadcast_to(y, {7, 33, 40}), axes), reduce_max(x, axes),
-                                      reduce_sum(x, axes)});
+    const Graph g = b.finish(
+        Vec<Val>{reduce_sum(x * broadcast_to(y, {7, 33, 40}), axes), reduce_max(x, axes), reduce_sum(x, axes)});
     check(g);
     CHECK(compile(g)->program().kernels.size() == 3);
   }
@@ -38,8 +38,9 @@ TEST_CASE("tile: long reductions go through states") {
   Builder b;
   Val x = b.input({f32, {3, 9001}}), y = b.input({f32, {9001, 3}});
   Val i = iota(b, f32, {3, 9001}, 1);
-  const Graph g = b.finish(Vec<Val>{reduce_sum(x, {1}), reduce_sum(x * i, {1}), reduce_sum(y, {0}), reduce_sum(exp(y), {0}),
-                                    reduce_sum(transpose(y, {1, 0}), {1}), argmax(x, 1), argmin(y, 0)});
+  const Graph g =
+      b.finish(Vec<Val>{reduce_sum(x, {1}), reduce_sum(x * i, {1}), reduce_sum(y, {0}), reduce_sum(exp(y), {0}),
+                        reduce_sum(transpose(y, {1, 0}), {1}), argmax(x, 1), argmin(y, 0)});
   check(g);
 }
 
@@ -75,8 +76,9 @@ TEST_CASE("tile: layouts that are no views") {
   Builder b;
   Val x = b.input({f32, {6, 5}}), y = b.input({f32, {4, 5}}), s = b.input({f32, {}});
   Val parts[] = {x, y, slice(x, {1, 0}, {5, 5}, {2, 1}), full(b, {f32, {2, 5}}, 3)};
-  const Graph g = b.finish(Vec<Val>{concatenate(Span<const Val>(parts), 0), pad(x, s, {1, -1}, {2, 3}, {0, 2}), pad(y, 0.5, {0, 0}, {3, 3}, {1, 1}),
-                                    reshape(transpose(x, {1, 0}), {3, 10}), x, b.literal(f32, detail::to_bits(2.5f)), reshape(x, {30}), x});
+  const Graph g = b.finish(Vec<Val>{concatenate(Span<const Val>(parts), 0), pad(x, s, {1, -1}, {2, 3}, {0, 2}),
+                                    pad(y, 0.5, {0, 0}, {3, 3}, {1, 1}), reshape(transpose(x, {1, 0}), {3, 10}), x,
+                                    b.literal(f32, detail::to_bits(2.5f)), reshape(x, {30}), x});
   check(g);
 }
 
@@ -85,7 +87,8 @@ TEST_CASE("tile: running folds and sort") {
     Builder b;
     Val x = b.input({f32, {4, 5, 6}}), y = b.input({i32, {4, 5, 6}});
     Val sorted = b.bind(prim<Sort>, {y, x}, Params().integer(axis).integer(1));
-    const Graph g = b.finish(Vec<Val>{cumsum(x, axis), cumsum(y, axis, true), sorted, Val(&b, sorted.id + 1), cumsum(transpose(x, {2, 0, 1}), axis)});
+    const Graph g = b.finish(Vec<Val>{cumsum(x, axis), cumsum(y, axis, true), sorted, Val(&b, sorted.id + 1),
+                                      cumsum(transpose(x, {2, 0, 1}), axis)});
     check(g);
   }
 }
@@ -102,8 +105,8 @@ TEST_CASE("tile: reads and writes at computed positions") {
   rows.window = {1, 5};
   Val ids = b.input({i32, {4, 1}});
   Val gathered = gather(x, ids, rows);
-  const Graph g = b.finish(Vec<Val>{c, w, gathered, scatter_add(x, ids, gathered, rows), scatter(x, ids, gathered, rows),
-                                    take_along(x, order, 0)});
+  const Graph g = b.finish(Vec<Val>{c, w, gathered, scatter_add(x, ids, gathered, rows),
+                                    scatter(x, ids, gathered, rows), take_along(x, order, 0)});
   check(g);
 }
 
@@ -111,7 +114,8 @@ TEST_CASE("tile: scan") {
   for (bool reverse : {false, true})
     for (std::int64_t length : {0, 1, 2, 5}) {
       Builder body;
-      Val w = body.input({f32, {3, 3}}), h = body.input({f32, {3}}), n = body.input({i32, {}}), x = body.input({f32, {3}});
+      Val w = body.input({f32, {3, 3}}), h = body.input({f32, {3}}), n = body.input({i32, {}}),
+          x = body.input({f32, {3}});
       DotDims d;
       d.lhs_contract = {0}, d.rhs_contract = {0};
       Val h2 = tanh(dot_general(h, w, d) + x);
@@ -128,8 +132,8 @@ TEST_CASE("tile: scan") {
 TEST_CASE("tile: zero-size arrays") {
   Builder b;
   Val x = b.input({f32, {0, 4}}), y = b.input({f32, {4, 0}});
-  const Graph g = b.finish(Vec<Val>{x + 1.0, reduce_sum(x, {0}), reduce_sum(x, {1}), reduce_max(x, {0}), transpose(y, {1, 0}) + x,
-                                    reduce_sum(x, {0, 1}), cumsum(x, 0), cumsum(x, 1)});
+  const Graph g = b.finish(Vec<Val>{x + 1.0, reduce_sum(x, {0}), reduce_sum(x, {1}), reduce_max(x, {0}),
+                                    transpose(y, {1, 0}) + x, reduce_sum(x, {0, 1}), cumsum(x, 0), cumsum(x, 1)});
   check(g);
 }
 

@@ -40,6 +40,8 @@ TEST_CASE("memory: outputs may lie on inputs they are computed from element by e
   auto e = compile(g);
   CHECK(e->may_alias(0) == 0);
   CHECK(e->may_alias(1) == 1);
+  CHECK(e->may_alias(1, 2));
+  CHECK(e->may_alias(0, 1));
   check_aliased(g);
 }
 
@@ -48,6 +50,7 @@ TEST_CASE("memory: no alias where an input is read elsewhere, or later") {
   Val x = b.input({f32, {30}});
   const Graph reversed = b.finish(Vec<Val>{x + rev(x, {0})});
   CHECK(compile(reversed)->may_alias(0) == -1);
+  CHECK(!compile(reversed)->may_alias(0, 0));
   Builder c;
   Val y = c.input({f32, {30}});
   const Graph later = c.finish(Vec<Val>{y * 2.0, cumsum(rev(y, {0}), 0)});
@@ -142,7 +145,8 @@ TEST_CASE("memory: other readers of a value come before what updates it") {
   // Two values, each updated by an equation that reads the other: no order is right for both, and none is wrong.
   Builder c;
   Val u = exp(c.input({f32, {8}})), v = exp(c.input({f32, {8}})), j = c.input({i32, {}});
-  const Graph crossed = c.finish(Vec<Val>{dynamic_update_slice(u, slice(v, {0}, {3}), {&j, 1}), dynamic_update_slice(v, slice(u, {2}, {6}), {&j, 1})});
+  const Graph crossed = c.finish(Vec<Val>{dynamic_update_slice(u, slice(v, {0}, {3}), {&j, 1}),
+                                          dynamic_update_slice(v, slice(u, {2}, {6}), {&j, 1})});
   check(crossed);
 }
 
@@ -172,7 +176,8 @@ TEST_CASE("memory: nested loops") {
   Val r = outer.bind(prim<Scan>, {w2, c, xs}, Scan::params({3, false, 1, 1, g1}));
   GraphRef g2(new Graph(outer.finish(Vec<Val>{r, Val(&outer, r.id + 1)})));
   Builder b;
-  Val first = b.bind(prim<Scan>, {b.input({f32, {4}}), b.input({f32, {4}}), b.input({f32, {5, 3, 4}})}, Scan::params({5, true, 1, 1, g2}));
+  Val first = b.bind(prim<Scan>, {b.input({f32, {4}}), b.input({f32, {4}}), b.input({f32, {5, 3, 4}})},
+                     Scan::params({5, true, 1, 1, g2}));
   const Graph g = b.finish(Vec<Val>{first, Val(&b, first.id + 1)});
   check(g);
   check_aliased(g);

@@ -22,7 +22,8 @@ Graph sample_graph() {
   Val sorted = b.bind(prim<Sort>, {c}, Params().integer(1).integer(1));
   Val parts[] = {ys, dynamic_slice(c, Span<const Val>(starts), {2, 8})};
   Val k = iota(b, f32, {5, 8}, 1);
-  return b.finish(Vec<Val>{first, ys, s, sorted, concatenate(Span<const Val>(parts), 0), argmax(transpose(ys, {1, 0}) , 1), k * ys});
+  return b.finish(
+      Vec<Val>{first, ys, s, sorted, concatenate(Span<const Val>(parts), 0), argmax(transpose(ys, {1, 0}), 1), k * ys});
 }
 }  // namespace
 

@@ -55,10 +55,14 @@ struct Random {
 inline Elements sample(Random& r, const Type& t) {
   Elements e(int(numel(t)), 0);
   for (std::uint64_t& x : e) {
-    if (t.dtype == f32) x = detail::to_bits(float(r.uniform()));
-    else if (t.dtype == f64) x = detail::to_bits(r.uniform());
-    else if (t.dtype == boolean) x = r.next() & 1;
-    else x = size_of(t.dtype) == 4 ? std::uint32_t(r.below(9)) : std::uint64_t(r.below(9));
+    if (t.dtype == f32)
+      x = detail::to_bits(float(r.uniform()));
+    else if (t.dtype == f64)
+      x = detail::to_bits(r.uniform());
+    else if (t.dtype == boolean)
+      x = r.next() & 1;
+    else
+      x = size_of(t.dtype) == 4 ? std::uint32_t(r.below(9)) : std::uint64_t(r.below(9));
   }
   return e;
 }
@@ -105,7 +109,8 @@ inline Outcome run_bits(const tiled::TiledExecutable& e, const Graph& g, const V
   e.run_counted(ins, outs, workspace->data, r.counts);
   CHECK(memory_stats().allocated == before);
   for (int k = 0; k < g.outs.size(); ++k) r.out.push_back(unpack(g.type(g.outs[k]), *owners[g.ins.size() + k]));
-  for (int k = 0; k < g.ins.size(); ++k) CHECK(unpack(g.type(g.ins[k]), *owners[k]) == in[k]);  // inputs are not written
+  for (int k = 0; k < g.ins.size(); ++k)
+    CHECK(unpack(g.type(g.ins[k]), *owners[k]) == in[k]);  // inputs are not written
   return r;
 }
 
@@ -122,7 +127,8 @@ inline void check_same(const Graph& g, const Vec<Elements>& expected, const Vec<
     for (int i = 0; i < got[k].size(); ++i)
       if (canonical(t.dtype, expected[k][i]) != canonical(t.dtype, got[k][i])) {
         FAIL_CHECK("output " << k << ", element " << i << ": " << detail::decode(t.dtype, got[k][i]) << " instead of "
-                             << detail::decode(t.dtype, expected[k][i]) << " in\n" << graph_text(g));
+                             << detail::decode(t.dtype, expected[k][i]) << " in\n"
+                             << graph_text(g));
         break;
       }
   }

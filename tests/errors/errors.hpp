@@ -11,13 +11,15 @@ using fx::Array;
 using fx::ErrorCode;
 namespace np = fx::numpy;
 
-// Where the mistake of a test stands: `[&] { HERE, x + y; }`.
+// Where the mistake of a test stands, marked by `HERE, x + y`.
 inline fx::Loc expected_line;
-#define HERE errors::expected_line = fx::Loc(__FILE__, __LINE__)
+#define HERE errors::expected_line = fx::Loc::here()
+// The expression must throw an fx::Error of this code, at this line, that reads "fx: <text>\n  at <file>:<line>".
+#define CHECK_ERROR(code, text, ...) errors::check_error(fx::ErrorCode::code, text, [&] { HERE, __VA_ARGS__; })
 
-// f must throw an fx::Error of this code, at the line marked HERE, that reads "fx: <text>\n  at <file>:<line>".
+// The same of a function that marks the line itself.
 template <class F>
-void check_error(ErrorCode code, F&& f, const std::string& text) {
+void check_error(ErrorCode code, const std::string& text, F&& f) {
   expected_line = {};
   try {
     f();

@@ -1,4 +1,5 @@
-// errors/memory.cpp -- each allocation of an operation, a jit call and a gradient fails in turn: always one clean Error.
+// errors/memory.cpp -- each allocation of an operation, a jit call and a gradient fails in turn: always one clean
+// Error.
 #include "errors.hpp"
 
 using namespace errors;
@@ -9,8 +10,8 @@ struct NoFailure {
   ~NoFailure() { fx::detail::fail_allocation_after(-1); }
 };
 
-// Lets allocation 1, 2, ... of f fail, until f succeeds: each time an Error (memory) at `line`, no leak, and f works after it.
-// Returns how many allocations f makes.
+// Lets allocation 1, 2, ... of f fail, until f succeeds: each time an Error (memory) at `line`, no leak, and f works
+// after it. Returns how many allocations f makes.
 template <class F>
 int fail_each_allocation(const std::string& what, F&& f) {
   NoFailure reset;
@@ -40,7 +41,7 @@ int fail_each_allocation(const std::string& what, F&& f) {
 }
 
 TEST_CASE("allocation failures") {
-  const Array x = matrix(20, 30), y = matrix(30, 10), v = vector({1, 2, 3}), rows = matrix(5, 3);
+  const Array x = matrix(20, 30), y = matrix(30, 10), v = vector({1, 2, 3}), rows = matrix(5, 3), x100 = matrix(1, 100);
   const std::vector<double> raw(100, 1.0);
   auto f = fx::jit([](Array a, Array b) { return np::sum(tanh(np::matmul(a, b))); });
   auto g = fx::jit(fx::grad<0, 1>([](Array a, Array b) { return np::sum(tanh(np::matmul(a, b))); }));
@@ -55,13 +56,18 @@ TEST_CASE("allocation failures") {
   CHECK(fail_each_allocation("an operation with a number", [&] { HERE, x * 2.0; }) >= 2);
   CHECK(fail_each_allocation("a reduction", [&] { HERE, np::sum(x, {.axis = 1}); }) >= 1);
   CHECK(fail_each_allocation("a matrix product", [&] { HERE, np::matmul(x, y); }) >= 1);
-  CHECK(fail_each_allocation("a compound assignment", [&] { Array z = v; z += (HERE, 2.0); }) >= 1);
+  CHECK(fail_each_allocation("a compound assignment", [&] {
+          Array z = v;
+          z += (HERE, 2.0);
+        }) >= 1);
   CHECK(fail_each_allocation("a jit call", [&] { expected_line = f_line, f(x, y); }) >= 1);
   CHECK(fail_each_allocation("a jitted gradient", [&] { expected_line = g_line, g(x, y); }) >= 2);
   CHECK(fail_each_allocation("a gradient", [&] { expected_line = eager_line, eager_gradient(x, y); }) >= 3);
   CHECK(fail_each_allocation("vmap", [&] { HERE, fx::vmap([](Array a) { return a * a; })(x); }) >= 1);
-  CHECK(fail_each_allocation("a loop", [&] { HERE, fx::scan([](Array c, Array r) { return std::pair(c + r, c * r); }, v, rows); }) >= 2);
+  CHECK(fail_each_allocation(
+            "a loop", [&] { HERE, fx::scan([](Array c, Array r) { return std::pair(c + r, c * r); }, v, rows); }) >= 2);
   CHECK(fail_each_allocation("random numbers", [&] { HERE, fx::random::normal(fx::random::key(0), {3}); }) >= 1);
+  CHECK(fail_each_allocation("tracing", [&] { HERE, fx::jit([&](Array a) { return a + Array(raw); })(x100); }) >= 2);
   CHECK(fail_each_allocation("an element", [&] { HERE, x(1, 2); }) >= 1);
 }
 TEST_CASE("a donated Array is gone after a failed call, a kept one is not") {

@@ -38,7 +38,10 @@ TEST_CASE("a function that throws while it is traced") {
   check_unwinds([&] { fx::jit(bad).lower(x); });
   check_unwinds([&] { fx::scan([&](Array c, Array r) { return std::pair(bad(c), r); }, 0.0, x); });
   check_unwinds([&] { fx::jit(fx::vmap(fx::grad(bad)))(x); });
-  check_unwinds([&] { fx::jit(fx::grad([&](Array a) { return fx::scan([&](Array c, Array r) { return std::pair(bad(c), r); }, a, x).first; }))(1.0); });
+  check_unwinds([&] {
+    fx::jit(fx::grad(
+        [&](Array a) { return fx::scan([&](Array c, Array r) { return std::pair(bad(c), r); }, a, x).first; }))(1.0);
+  });
 }
 TEST_CASE("a jit object that failed once works when its function does") {
   bool broken = true;
@@ -60,26 +63,27 @@ TEST_CASE("a user function may catch what an inner transform throws, and go on")
   auto f = [&](Array a) {
     try {
       fx::grad([&](Array b) { return np::sum(b + y); })(a);
-    } catch (const fx::Error& e) {
-      CHECK(e.code == ErrorCode::shape);
-    }
+    } catch (const fx::Error& e) { CHECK(e.code == ErrorCode::shape); }
     try {
       fx::vmap([](Array) -> Array { throw Mine(); })(a);
-    } catch (const Mine&) {
-    }
+    } catch (const Mine&) {}
     return a * 2.0;
   };
   CHECK(fx::jit(f)(x).to_vector<double>() == std::vector<double>{2, 4, 6});
-  CHECK(fx::jit([&](Array a) { return fx::scan([&](Array c, Array r) { return std::pair(c, f(r * a)); }, 0.0, matrix(2, 3)).second; })(x)(1).to_vector<double>() ==
-        std::vector<double>{2, 4, 6});
+  CHECK(fx::jit([&](Array a) {
+          return fx::scan([&](Array c, Array r) { return std::pair(c, f(r * a)); }, 0.0, matrix(2, 3)).second;
+        })(x)(1)
+            .to_vector<double>() == std::vector<double>{2, 4, 6});
 }
 TEST_CASE("Errors of the values themselves are Errors of the caller's line") {
   const Array x = vector({1, 2, 3}), y = vector({1, 2});
   auto add = fx::jit([](Array a, Array b) { return HERE, a + b; });
-  const std::string text = "add: shapes [3] and [2] do not broadcast: dimensions are aligned at the right, and must be equal or 1";
-  for (int i = 0; i < 3; ++i) check_error(ErrorCode::shape, [&] { add(x, y); }, text);
+  const std::string text =
+      "add: shapes [3] and [2] do not broadcast: dimensions are aligned at the right, and must be equal or 1";
+  for (int i = 0; i < 3; ++i) check_error(ErrorCode::shape, text, [&] { add(x, y); });
   CHECK(add(x, x).to_vector<double>() == std::vector<double>{2, 4, 6});
-  check_error(ErrorCode::shape, [&] { fx::jit(fx::vmap(fx::grad([&](Array a) { return np::sum((HERE, a + y)); })))(matrix(2, 3)); }, text);
+  check_error(ErrorCode::shape, text,
+              [&] { fx::jit(fx::vmap(fx::grad([&](Array a) { return np::sum((HERE, a + y)); })))(matrix(2, 3)); });
 }
 TEST_CASE("an Error is a std::exception, copies, and can be thrown while another is handled") {
   const Array x = vector({1, 2, 3}), y = vector({1, 2});
@@ -97,9 +101,7 @@ TEST_CASE("an Error is a std::exception, copies, and can be thrown while another
       }
       throw;
     }
-  } catch (const fx::Error& e) {
-    CHECK(e.code == ErrorCode::shape);
-  }
+  } catch (const fx::Error& e) { CHECK(e.code == ErrorCode::shape); }
 }
 
 }  // namespace

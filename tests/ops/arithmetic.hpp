@@ -19,7 +19,8 @@ inline Table arithmetic() {
       elementwise_row(prim<fx::Min>, any_dtype, {{}, {}}),
   };
   for (std::int64_t n : {0, 1, 2, 3, 7, -1, -2, -3})
-    t.push_back(with(elementwise_row(prim<fx::IntegerPow>, numbers, {{-2, 2, 0.5}}), "n=" + std::to_string(n), Params().integer(n)));
+    t.push_back(with(elementwise_row(prim<fx::IntegerPow>, numbers, {{-2, 2, 0.5}}), "n=" + std::to_string(n),
+                     Params().integer(n)));
   return t;
 }
 

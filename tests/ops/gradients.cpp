@@ -1,7 +1,7 @@
 // ops/gradients.cpp -- derivatives at kinks, ties, zeros and poles, as numbers.
 //
-// The numbers are JAX's (recorded in shared/reference/jax_gradients.json and jax_inventory.md, section 3), but where the
-// comment says "mathematics": there JAX gives NaN, and fx the limit.
+// The numbers are JAX's (recorded in shared/reference/jax_gradients.json and jax_inventory.md, section 3), but where
+// the comment says "mathematics": there JAX gives NaN, and fx the limit.
 #include <doctest/doctest.h>
 
 #include <fx/passes/batch.hpp>
@@ -19,7 +19,8 @@ constexpr double inf = std::numeric_limits<double>::infinity(), NaN = std::numer
 
 reference::Value value(fx::DType d, const Dims& dims, const Numbers& x) {
   reference::Value v{{d, dims}, {}};
-  for (double e : x) v.at.push_back(fx::is_float(d) ? reference::real(d, e) : reference::whole(d, std::uint64_t(std::int64_t(e))));
+  for (double e : x)
+    v.at.push_back(fx::is_float(d) ? reference::real(d, e) : reference::whole(d, std::uint64_t(std::int64_t(e))));
   return v;
 }
 
@@ -100,7 +101,8 @@ TEST_CASE("kinks, zeros and poles") {
   CHECK_GRAD(scalars({7, -2}, [](const Vals& v) { return fx::rem(v[0], v[1]); }), {1, 3});
   CHECK_GRAD(scalars({6, 3}, [](const Vals& v) { return fx::rem(v[0], v[1]); }), {1, -2});
   // mathematics; JAX's -x y^-2 overflows
-  CHECK_GRAD(grad({value(f32, {}, {0}), value(f32, {}, {1e-20})}, [](const Vals& v) { return v[0] / v[1]; }), {double(1 / 1e-20f), 0});
+  CHECK_GRAD(grad({value(f32, {}, {0}), value(f32, {}, {1e-20})}, [](const Vals& v) { return v[0] / v[1]; }),
+             {double(1 / 1e-20f), 0});
 }
 
 TEST_CASE("maximum and minimum") {
@@ -133,7 +135,8 @@ TEST_CASE("reductions, running sums, sorting, indexing") {
   CHECK_GRAD(vector({0, 3, 0}, [](Val x) { return fx::reduce_prod(x, {0}); }), {0, 0, 0});
   CHECK_GRAD(vector({2, 0, 4}, [](Val x) { return fx::reduce_prod(x, {0}); }), {0, 8, 0});
   CHECK_GRAD(vector({5}, [](Val x) { return fx::reduce_prod(x, {0}); }), {1});
-  CHECK_GRAD(vector({1, 2, 3}, [](Val x) { return fx::cumsum(x, 0, true) * (fx::iota(*x.b, f64, {3}, 0) + 1.0); }), {1, 3, 6});
+  CHECK_GRAD(vector({1, 2, 3}, [](Val x) { return fx::cumsum(x, 0, true) * (fx::iota(*x.b, f64, {3}, 0) + 1.0); }),
+             {1, 3, 6});
   const auto weighted_sort = [](Val x) {
     Val y = fx::bind(fx::prim<fx::Sort>, {x}, fx::Params().integer(0).integer(1));
     return y * fx::exp((fx::iota(*x.b, f64, {3}, 0)) * 2.302585092994045684);
@@ -143,7 +146,8 @@ TEST_CASE("reductions, running sums, sorting, indexing") {
   CHECK(std::fabs(sorted[1] - 1) < 1e-12);
   CHECK(std::fabs(sorted[2] - 10) < 1e-12);
   CHECK_GRAD(vector({1, 2, 3}, [](Val x) { return fx::dynamic_slice(x, {x.b->literal(i32, 7)}, {2}); }), {0, 1, 1});
-  CHECK_GRAD(vector({1, 2}, [](Val x) { return x * fx::broadcast_to(fx::convert(fx::argmax(x, 0), f64), {2}); }), {1, 1});
+  CHECK_GRAD(vector({1, 2}, [](Val x) { return x * fx::broadcast_to(fx::convert(fx::argmax(x, 0), f64), {2}); }),
+             {1, 1});
   CHECK_GRAD(vector({}, [](Val x) { return fx::reduce_max(x, {0}); }), {});
 
   // Of two updates of one place the last stays; a place outside is read as 0.
@@ -152,13 +156,18 @@ TEST_CASE("reductions, running sums, sorting, indexing") {
     return fx::broadcast_to(index, {2, 1});
   };
   const fx::IndexDims elements{{}, {0}, {0}, {1}, {}, {}, false};
-  CHECK_GRAD(grad({value(f64, {3}, {1, 2, 3}), value(f64, {2}, {4, 5})}, [&](const Vals& v) { return fx::scatter(v[0], at(v[0], 1), v[1], elements); }),
+  CHECK_GRAD(grad({value(f64, {3}, {1, 2, 3}), value(f64, {2}, {4, 5})},
+                  [&](const Vals& v) { return fx::scatter(v[0], at(v[0], 1), v[1], elements); }),
              {1, 0, 1, 0, 1});
-  CHECK_GRAD(grad({value(f64, {3}, {1, 2, 3}), value(f64, {2}, {4, 5})}, [&](const Vals& v) { return fx::scatter_add(v[0], at(v[0], 1), v[1], elements); }),
+  CHECK_GRAD(grad({value(f64, {3}, {1, 2, 3}), value(f64, {2}, {4, 5})},
+                  [&](const Vals& v) { return fx::scatter_add(v[0], at(v[0], 1), v[1], elements); }),
              {1, 1, 1, 1, 1});
-  CHECK_GRAD(grad({value(f64, {3}, {1, 2, 3}), value(f64, {2}, {4, 5})}, [&](const Vals& v) { return fx::scatter(v[0], at(v[0], 3), v[1], elements); }),
+  CHECK_GRAD(grad({value(f64, {3}, {1, 2, 3}), value(f64, {2}, {4, 5})},
+                  [&](const Vals& v) { return fx::scatter(v[0], at(v[0], 3), v[1], elements); }),
              {1, 1, 1, 0, 0});
-  CHECK_GRAD(grad({value(f64, {2}, {1, 2}), value(i32, {2, 1}, {0, 5})}, [&](const Vals& v) { return fx::gather(v[0], v[1], elements); }), {1, 0});
+  CHECK_GRAD(grad({value(f64, {2}, {1, 2}), value(i32, {2, 1}, {0, 5})},
+                  [&](const Vals& v) { return fx::gather(v[0], v[1], elements); }),
+             {1, 0});
 }
 
 TEST_CASE("stop_gradient and conversions") {
@@ -192,7 +201,8 @@ TEST_CASE("higher derivatives") {
   const fx::Graph square = graph({{f64, {}}}, [](const Vals& v) { return Vals{fx::integer_pow(v[0], 2)}; });
   CHECK(at(derivative(square, 2), f64, {0}) == 2);
   CHECK(at(derivative(square, 3), f64, {0}) == 0);
-  const fx::Graph stopped = graph({{f64, {}}}, [](const Vals& v) { return Vals{v[0] * v[0] * fx::stop_gradient(v[0])}; });
+  const fx::Graph stopped =
+      graph({{f64, {}}}, [](const Vals& v) { return Vals{v[0] * v[0] * fx::stop_gradient(v[0])}; });
   CHECK(at(derivative(stopped, 1), f64, {3}) == 18);
   CHECK(at(derivative(stopped, 2), f64, {3}) == 6);
   const fx::Graph power = graph({{f64, {}}, {f64, {}}}, [](const Vals& v) { return Vals{fx::pow(v[0], v[1])}; });

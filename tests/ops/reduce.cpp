@@ -5,7 +5,8 @@
 
 namespace {
 void check(const reference::Table& table) {
-  CHECK(reference::check_all(table, [](const std::string& what, const std::string& why) { FAIL_CHECK(what << ": " << why); }) > 0);
+  CHECK(reference::check_all(
+            table, [](const std::string& what, const std::string& why) { FAIL_CHECK(what << ": " << why); }) > 0);
 }
 }  // namespace
 

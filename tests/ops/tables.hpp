@@ -6,18 +6,19 @@
 
 namespace tables {
 
-using fx::Dims, fx::DType, fx::Params, fx::prim;
 using fx::boolean, fx::i32, fx::i64, fx::u32, fx::u64, fx::f32, fx::f64;
+using fx::Dims, fx::DType, fx::Params, fx::prim;
 using reference::Domain, reference::Operand, reference::Result, reference::Row, reference::Table, reference::own;
 using reference::elementwise_row;
 
 inline constexpr fx::DTypes floats = fx::floats & fx::computed, integers = fx::integers & fx::computed,
                             numbers = fx::numbers & fx::computed, bit_types = fx::bit_types & fx::computed,
-                            any_dtype = fx::any_dtype & fx::computed, signed_numbers = (fx::floats | fx::signed_ints) & fx::computed;
+                            any_dtype = fx::any_dtype & fx::computed,
+                            signed_numbers = (fx::floats | fx::signed_ints) & fx::computed;
 
 // A row that is not elementwise.
-inline Row shaped_row(const fx::Prim& p, std::string note, fx::DTypes dtypes, std::vector<Operand> operands, std::vector<Result> results,
-                      Params params) {
+inline Row shaped_row(const fx::Prim& p, std::string note, fx::DTypes dtypes, std::vector<Operand> operands,
+                      std::vector<Result> results, Params params) {
   Row row;
   row.prim = &p;
   row.note = std::move(note);

@@ -31,7 +31,8 @@ fx::Graph make(const Recipe& r) {
   Val z = (r.swapped ? y - x : x - y) * r.literal;
   if (r.more) z = z + x;
   z = fx::integer_pow(z, r.power);
-  const Val s = fx::bind(fx::prim<fx::Scan>, {fx::sum_all(z), z}, fx::Scan::params({fx::Dim(r.size), r.reverse, 0, 1, inner}));
+  const Val s =
+      fx::bind(fx::prim<fx::Scan>, {fx::sum_all(z), z}, fx::Scan::params({fx::Dim(r.size), r.reverse, 0, 1, inner}));
   const Val c = fx::bind(fx::prim<fx::Jit>, {s, s}, Params().label(r.label).graph(inner));
   const Val outs[] = {c, r.other_output ? y : x};
   return b.finish(fx::Span<const Val>(outs, 2));

@@ -134,7 +134,11 @@ Val simplify_to_operand(fx::SimplifyCtx& c) {
   return {};
 }
 
-enum class Looks { at_all, at_floats, at_types };  // what must be tested; evaluation trusts types, which are tested alone
+enum class Looks {
+  at_all,
+  at_floats,
+  at_types
+};  // what must be tested; evaluation trusts types, which are tested alone
 struct Mutation {
   const char* name;
   bool (*apply)(fx::Prim&);  // false: there is no such rule
@@ -156,26 +160,30 @@ const Mutation mutations[] = {
     {"pieces reversed", [](fx::Prim& p) { return p.pieces && (p.pieces = pieces_reversed, true); }},
     {"index clamps otherwise", [](fx::Prim& p) { return p.index && (p.index = index_other_clamp, true); }},
     {"index combines otherwise", [](fx::Prim& p) { return p.index && (p.index = index_other_combine, true); }},
-    {"simplified to an operand", [](fx::Prim& p) {
-       if (p.name == "sort" || p.name == "threefry2x32" || p.kind == fx::Kind::control) return false;  // several results
+    {"simplified to an operand",
+     [](fx::Prim& p) {
+       if (p.name == "sort" || p.name == "threefry2x32" || p.kind == fx::Kind::control)
+         return false;  // several results
        p.simplifies = true;
        p.simplify = simplify_to_operand;
        return true;
      }},
 };
-// Mutants that are no mistake: where these give their operand's type they are the operand; and the tables do not ask for
-// tangents that stop_gradient stops.
+// Mutants that are no mistake: where these give their operand's type they are the operand; and the tables do not ask
+// for tangents that stop_gradient stops.
 bool harmless(const std::string& prim, std::string_view mutation) {
-  static const std::set<std::string> identities{"stop_gradient", "convert", "bitcast", "reduce_max", "reduce_min", "broadcast_in_dim",
-                                                "reshape", "slice", "concatenate", "dynamic_slice", "reduce_sum", "reduce_prod"};
+  static const std::set<std::string> identities{"stop_gradient", "convert",          "bitcast",    "reduce_max",
+                                                "reduce_min",    "broadcast_in_dim", "reshape",    "slice",
+                                                "concatenate",   "dynamic_slice",    "reduce_sum", "reduce_prod"};
   if (mutation == "simplified to an operand") return identities.count(prim) > 0;
   return prim == "stop_gradient" && mutation == "tangent invented";
 }
 
 std::map<std::string_view, std::vector<reference::Row>> rows_by_prim() {
   std::map<std::string_view, std::vector<reference::Row>> r;
-  for (const reference::Table& t : {tables::arithmetic(), tables::logic(), tables::transcendental(), tables::layout(), tables::reduce(),
-                                    tables::sort(), tables::dot(), tables::index(), tables::control()})
+  for (const reference::Table& t :
+       {tables::arithmetic(), tables::logic(), tables::transcendental(), tables::layout(), tables::reduce(),
+        tables::sort(), tables::dot(), tables::index(), tables::control()})
     for (const reference::Row& row : t) r[row.prim->name].push_back(row);
   return r;
 }
@@ -193,7 +201,7 @@ Outcome outcome_of(const fx::Prim& mutant, const Mutation& m, const std::vector<
       const std::string why = m.looks == Looks::at_types ? reference::check_types(row, d) : reference::check(row, d);
       r.spoiled = r.spoiled || spoiled;
       r.noticed = spoiled && !why.empty();
-      if (!spoiled && !why.empty()) FAIL_CHECK(m.name << std::string(" changed nothing, but: ") << why);
+      if (!spoiled && !why.empty()) FAIL_CHECK(std::string(m.name) << " changed nothing, but: " << why);
       if (r.noticed) return r;
     }
   }
@@ -217,8 +225,10 @@ TEST_CASE("every broken rule is noticed") {
       if (!m.apply(mutant)) continue;
       const Outcome o = outcome_of(mutant, m, rows.at(p->name));
       if (!o.spoiled || harmless(name, m.name)) continue;
-      if (o.noticed) ++of_this;
-      else FAIL_CHECK(what << " was not noticed");
+      if (o.noticed)
+        ++of_this;
+      else
+        FAIL_CHECK(what << " was not noticed");
     }
     CHECK(of_this >= 4);
     caught += of_this;

@@ -1,4 +1,5 @@
-// passes/reference.cpp -- the reference evaluator itself: its inverse error function, its errors, a primitive of a test's own.
+// passes/reference.cpp -- the reference evaluator itself: its inverse error function, its errors, a primitive of a
+// test's own.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -15,13 +16,13 @@ struct Cube : fx::Unary<Cube> {
   static constexpr std::string_view name = "cube";
   static constexpr fx::DTypes takes = fx::floats;
   template <class V>
-  static constexpr V emit(V x) { return x * x * x; }
+  static constexpr V emit(V x) {
+    return x * x * x;
+  }
   static constexpr Val tangent(Val t, Val x, Val) { return t * (x * x * 3.0); }
 };
 
-reference::Values one(fx::DType d, long double x, long double error = 0) {
-  return {{{d, {}}, {{x, 0, error}}}};
-}
+reference::Values one(fx::DType d, long double x, long double error = 0) { return {{{d, {}}, {{x, 0, error}}}}; }
 template <class F>
 reference::Element result(const reference::Values& in, F&& f) {
   fx::Builder b;

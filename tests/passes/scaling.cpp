@@ -1,4 +1,5 @@
-// passes/scaling.cpp -- Graphs of 100,000 equations go through every pass on an ordinary stack. (What it costs: bench/.)
+// passes/scaling.cpp -- Graphs of 100,000 equations go through every pass on an ordinary stack. (What it costs:
+// bench/.)
 #include <doctest/doctest.h>
 
 #include <fx/ops/all.hpp>

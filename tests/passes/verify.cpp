@@ -13,14 +13,15 @@ using fx::Graph, fx::Val, fx::Dims, fx::f32, fx::i32;
 
 // (f32[2,3] x, f32[] s) -> reduce_sum(x * 2 + pad(x[0:1])...), with a literal, attributes, and a call.
 Graph sound() {
-  const fx::GraphRef called = tables::body({{f32, {2}}}, [](std::vector<Val> v) { return std::vector<Val>{fx::exp(v[0])}; });
+  const fx::GraphRef called =
+      tables::body({{f32, {2}}}, [](std::vector<Val> v) { return std::vector<Val>{fx::exp(v[0])}; });
   fx::Builder b;
   const Val x = b.input({f32, {2, 3}}), s = b.input({f32, {}});
-  const Val y = fx::reduce_sum(x * 2.0, {1});                                                       // equations 0, 1
-  const Val z = fx::bind(fx::prim<fx::Jit>, {y}, fx::Params().label("called").graph(called));       // 2
-  const Val w = fx::pad(z, s, {1}, {0}, {0});                                                       // 3
-  const Val t = fx::bind(fx::prim<fx::Sort>, {w, w}, fx::Params().integer(0).integer(1));           // 4: two results
-  const Val outs[] = {t, Val(t.b, t.id + 1), fx::convert(w, i32)};                                  // 5
+  const Val y = fx::reduce_sum(x * 2.0, {1});                                                  // equations 0, 1
+  const Val z = fx::bind(fx::prim<fx::Jit>, {y}, fx::Params().label("called").graph(called));  // 2
+  const Val w = fx::pad(z, s, {1}, {0}, {0});                                                  // 3
+  const Val t = fx::bind(fx::prim<fx::Sort>, {w, w}, fx::Params().integer(0).integer(1));      // 4: two results
+  const Val outs[] = {t, Val(t.b, t.id + 1), fx::convert(w, i32)};                             // 5
   return b.finish(fx::Span<const Val>(outs, 3));
 }
 
@@ -72,7 +73,10 @@ TEST_CASE("variables") {
   CHECK(names(after([](Graph& g) { g.outs[1] = 99; }), "output 1 is no variable"));
   CHECK(names(after([](Graph& g) { g.vars.push_back(g.vars[g.eqns[1].out]); }), "no result of the equation it names"));
   CHECK(names(after([](Graph& g) { g.types[0].dims.n = 9; }), "type 0 has an impossible rank"));
-  CHECK(names(after([](Graph& g) { g.types[0].dims = Dims{fx::Dim(std::int64_t(1) << 40), fx::Dim(std::int64_t(1) << 40)}; }), "too many elements"));
+  CHECK(names(after([](Graph& g) {
+                g.types[0].dims = Dims{fx::Dim(std::int64_t(1) << 40), fx::Dim(std::int64_t(1) << 40)};
+              }),
+              "too many elements"));
   CHECK(names(after([](Graph& g) { g.types[0].dtype = fx::DType(77); }), "type 0 has an unknown dtype"));
 }
 
@@ -111,18 +115,22 @@ TEST_CASE("equations") {
 TEST_CASE("types differ from the type rules'") {
   CHECK(names(after([](Graph& g) { g.vars[g.eqns[1].out].type = 0; }),
               "equation 1 (reduce_sum): result 0 has type f32[2,3], the type rule gives f32[2]"));
-  CHECK(names(after([](Graph& g) { g.eqns[4].n_in = 1; }), "equation 4 (sort): the type rule gives another number of results: 1"));
-  CHECK(names(after([](Graph& g) { operand(g, 0, 1) = 1; }), "equation 0 (mul): mul: operands have shapes f32[2,3] and f32[]"));
+  CHECK(names(after([](Graph& g) { g.eqns[4].n_in = 1; }),
+              "equation 4 (sort): the type rule gives another number of results: 1"));
+  CHECK(names(after([](Graph& g) { operand(g, 0, 1) = 1; }),
+              "equation 0 (mul): mul: operands have shapes f32[2,3] and f32[]"));
   CHECK(names(after([](Graph& g) { g.eqns[0].n_in = 1; }), "mul: takes 2 operands, got 1"));
   CHECK(names(after([](Graph& g) { word(g, 1, 0, 1) = 5; }), "axes [5] are not distinct dimensions of f32[2,3]"));
 }
 
 TEST_CASE("attributes") {
-  CHECK(names(after([](Graph& g) { word(g, 1, 0, 0) = 5; }), "equation 1 (reduce_sum): attribute axes is longer than the words"));
+  CHECK(names(after([](Graph& g) { word(g, 1, 0, 0) = 5; }),
+              "equation 1 (reduce_sum): attribute axes is longer than the words"));
   CHECK(names(after([](Graph& g) { word(g, 1, 0, 0) = -1; }), "attribute axes is longer"));
   CHECK(names(after([](Graph& g) { g.eqns[1].n_attrs = 0; }), "attribute axes is missing"));
   CHECK(names(after([](Graph& g) { word(g, 1, 0, 0) = 0; }), "more words than attributes"));
-  CHECK(names(after([](Graph& g) { word(g, 2, 0, 1) = 5; }), "equation 2 (jit): attribute name is no label of the graph"));
+  CHECK(names(after([](Graph& g) { word(g, 2, 0, 1) = 5; }),
+              "equation 2 (jit): attribute name is no label of the graph"));
   CHECK(names(after([](Graph& g) { word(g, 2, 1, 1) = 1; }), "attribute graph is no sub-graph of the graph"));
   CHECK(names(after([](Graph& g) { g.subs[0] = fx::GraphRef(); }), "attribute graph is no sub-graph of the graph"));
   CHECK(names(after([](Graph& g) { word(g, 5, 0, 1) = 99; }), "equation 5 (convert): attribute dtype is no dtype"));

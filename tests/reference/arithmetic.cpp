@@ -17,7 +17,8 @@ RealFunction exact1(F f) {
 }
 template <class F>
 RealFunction exact2(F f, bool (*breaks)(const long double*, const long double*) = nullptr) {
-  return {[f](fx::DType d, bool wide, const long double* x) { return in_precision(d, wide, f, x[0], x[1]); }, 0, breaks};
+  return {[f](fx::DType d, bool wide, const long double* x) { return in_precision(d, wide, f, x[0], x[1]); }, 0,
+          breaks};
 }
 // The true value, which fx meets within some ulp.
 RealFunction close1(Real1 f, double ulps, bool (*breaks)(const long double*, const long double*) = nullptr) {
@@ -81,8 +82,9 @@ long double power(fx::DType, bool, const long double* x) {
 Values integer_pow(const Call& c) {
   const std::int64_t n = c.attrs().integer(0);
   const double ulps = n == 0 || n == 1 ? 0 : n == 2 ? 0 : double(std::abs(n)) / 2 + 4;
-  const RealFunction f{[n](fx::DType, bool, const long double* x) { return std::pow(x[0], static_cast<long double>(n)); }, ulps,
-                       n < 0 ? near_zero : nullptr};
+  const RealFunction f{
+      [n](fx::DType, bool, const long double* x) { return std::pow(x[0], static_cast<long double>(n)); }, ulps,
+      n < 0 ? near_zero : nullptr};
   return elementwise(c, [&](const Element* x) {
     const fx::DType d = c.out_type().dtype;
     if (fx::is_float(d)) return apply(f, d, c.mode, x, 1);
@@ -137,19 +139,28 @@ Rule real_function(std::function<long double(const long double*)> f, double ulps
 }
 
 void add_arithmetic(Rules& rules) {
-  add(rules, "add", exact2([](auto a, auto b) { return a + b; }), [](fx::DType, std::uint64_t a, std::uint64_t b) { return a + b; });
-  add(rules, "sub", exact2([](auto a, auto b) { return a - b; }), [](fx::DType, std::uint64_t a, std::uint64_t b) { return a - b; });
-  add(rules, "mul", exact2([](auto a, auto b) { return a * b; }), [](fx::DType, std::uint64_t a, std::uint64_t b) { return a * b; });
+  add(rules, "add", exact2([](auto a, auto b) { return a + b; }),
+      [](fx::DType, std::uint64_t a, std::uint64_t b) { return a + b; });
+  add(rules, "sub", exact2([](auto a, auto b) { return a - b; }),
+      [](fx::DType, std::uint64_t a, std::uint64_t b) { return a - b; });
+  add(rules, "mul", exact2([](auto a, auto b) { return a * b; }),
+      [](fx::DType, std::uint64_t a, std::uint64_t b) { return a * b; });
   add(rules, "div", exact2([](auto a, auto b) { return a / b; }, divisor_near_zero), quotient);
   add(rules, "neg", exact1([](auto a) { return -a; }), [](fx::DType, std::uint64_t a, std::uint64_t) { return 0 - a; });
   add(rules, "rem", exact2([](auto a, auto b) { return std::fmod(a, b); }, quotient_steps), remainder);
   add(rules, "abs", exact1([](auto a) { return std::fabs(a); }),
       [](fx::DType, std::uint64_t a, std::uint64_t) { return std::int64_t(a) < 0 ? 0 - a : a; });
-  add(rules, "sign", exact1([](auto a) { return a > 0 ? decltype(a)(1) : a < 0 ? decltype(a)(-1) : a; }),
-      [](fx::DType d, std::uint64_t a, std::uint64_t) -> std::uint64_t { return a == 0 ? 0 : whole_less(d, a, 0) ? ~std::uint64_t(0) : 1; });
+  add(rules, "sign", exact1([](auto a) { return a > 0   ? decltype(a)(1)
+                                                : a < 0 ? decltype(a)(-1)
+                                                        : a; }),
+      [](fx::DType d, std::uint64_t a, std::uint64_t) -> std::uint64_t {
+        return a == 0 ? 0 : whole_less(d, a, 0) ? ~std::uint64_t(0) : 1;
+      });
   add(rules, "max", exact2([](auto a, auto b) { return decltype(a)(maximum(a, b)); }),
       [](fx::DType d, std::uint64_t a, std::uint64_t b) { return whole_less(d, a, b) ? b : a; });
-  add(rules, "min", exact2([](auto a, auto b) { return decltype(a)(-maximum(-static_cast<long double>(a), -static_cast<long double>(b))); }),
+  add(rules, "min", exact2([](auto a, auto b) {
+        return decltype(a)(-maximum(-static_cast<long double>(a), -static_cast<long double>(b)));
+      }),
       [](fx::DType d, std::uint64_t a, std::uint64_t b) { return whole_less(d, a, b) ? a : b; });
   rules.emplace_back("integer_pow", integer_pow);
 
@@ -162,7 +173,8 @@ void add_arithmetic(Rules& rules) {
   add_float(rules, "tanh", close1(std::tanh, 1));
   add_float(rules, "sin", close1(std::sin, 1));
   add_float(rules, "cos", close1(std::cos, 1));
-  add_float(rules, "logistic", close1([](long double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }, 3));
+  add_float(rules, "logistic",
+            close1([](long double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }, 3));
   add_float(rules, "erf_inv", close1(erf_inv, 3));
   add_float(rules, "pow", {power, 1, near_zero});
 }

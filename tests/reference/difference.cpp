@@ -11,9 +11,12 @@ std::string str(const fx::Str& s) { return std::string(s.view()); }
 
 std::string text(fx::DType d, const Element& x) {
   char s[64];
-  if (fx::is_float(d)) std::snprintf(s, sizeof s, "%.21Lg (%.13La)", x.real, x.real);
-  else if (is_signed(d)) std::snprintf(s, sizeof s, "%lld", static_cast<long long>(x.whole));
-  else std::snprintf(s, sizeof s, "%llu", static_cast<unsigned long long>(x.whole));
+  if (fx::is_float(d))
+    std::snprintf(s, sizeof s, "%.21Lg (%.13La)", x.real, x.real);
+  else if (is_signed(d))
+    std::snprintf(s, sizeof s, "%lld", static_cast<long long>(x.whole));
+  else
+    std::snprintf(s, sizeof s, "%llu", static_cast<unsigned long long>(x.whole));
   return s;
 }
 
@@ -25,11 +28,12 @@ std::string first_difference(const Value& a, const Value& b, F&& differs) {
     if (!differs(a.at[i], b.at[i])) continue;
     std::string s = "element [";
     for (std::int64_t k : unravel(std::int64_t(i), a.type.dims)) s += (s.back() == '[' ? "" : ",") + std::to_string(k);
-    s += "] of " + str(fx::text(a.type)) + ": " + text(a.type.dtype, a.at[i]) + " expected, got " + text(a.type.dtype, b.at[i]);
+    s += "] of " + str(fx::text(a.type)) + ": " + text(a.type.dtype, a.at[i]) + " expected, got " +
+         text(a.type.dtype, b.at[i]);
     if (a.at[i].error > 0) {
       char off[96];
-      std::snprintf(off, sizeof off, " (off by %.3Lg, %.3Lg allowed, ulp %.3Lg)", std::fabs(a.at[i].real - b.at[i].real),
-                    a.at[i].error, ulp(a.type.dtype, a.at[i].real));
+      std::snprintf(off, sizeof off, " (off by %.3Lg, %.3Lg allowed, ulp %.3Lg)",
+                    std::fabs(a.at[i].real - b.at[i].real), a.at[i].error, ulp(a.type.dtype, a.at[i].real));
       s += off;
     }
     return s;
@@ -58,7 +62,8 @@ std::string bit_difference(const Value& a, const Value& b) {
 std::string difference(const Value& expected, const Value& got) {
   return first_difference(expected, got, [&](const Element& x, const Element& y) {
     if (x.error == infinity || (std::isnan(x.real) && std::isnan(y.real))) return false;
-    if (x.error == 0 || !fx::is_float(expected.type.dtype)) return to_bits(expected.type.dtype, x) != to_bits(expected.type.dtype, y);
+    if (x.error == 0 || !fx::is_float(expected.type.dtype))
+      return to_bits(expected.type.dtype, x) != to_bits(expected.type.dtype, y);
     return x.real != y.real && !(std::fabs(x.real - y.real) <= x.error);
   });
 }

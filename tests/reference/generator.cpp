@@ -37,7 +37,9 @@ fx::Type Generator::type_of(fx::DTypes set, int max_rank) {
   for (int tries = 0; tries < 6; ++tries) {  // the newest come first
     const int n = int(pool_.size()), at = n - 1 - std::min(below(n), below(n));
     const Type& t = b_.type(pool_[std::size_t(at)]);
-    if (fx::in(t.dtype, set) && t.rank() <= max_rank && fx::numel(t) <= 64 && (!reals || fx::is_float(t.dtype) || chance(40))) return t;
+    if (fx::in(t.dtype, set) && t.rank() <= max_rank && fx::numel(t) <= 64 &&
+        (!reals || fx::is_float(t.dtype) || chance(40)))
+      return t;
   }
   return fresh;
 }
@@ -56,10 +58,14 @@ fx::Val Generator::bind(const fx::Prim& p, std::vector<Val> in, const fx::Params
 void Generator::keep(Val v) { pool_.push_back(v); }
 void Generator::keep(Val v, double bound) {
   if (fx::is_float(b_.type(v).dtype) && !(bound <= 4)) {
-    if (bound < 1e4 && chance(70)) v = v * (4 / bound);
-    else if (chance(50)) v = fx::tanh(v);
-    else if (chance(50)) v = fx::sin(v);
-    else v = fx::maximum(fx::minimum(v, 3.0), -3.0);
+    if (bound < 1e4 && chance(70))
+      v = v * (4 / bound);
+    else if (chance(50))
+      v = fx::tanh(v);
+    else if (chance(50))
+      v = fx::sin(v);
+    else
+      v = fx::maximum(fx::minimum(v, 3.0), -3.0);
   }
   pool_.push_back(v);
 }
@@ -111,16 +117,20 @@ fx::Val Generator::want(const fx::Type& t) {
   for (Val v : pool_) {
     const fx::Type& own = b_.type(v);
     if (own.dtype != t.dtype) continue;
-    if (own.dims == t.dims) same.push_back(v);
-    else if (fx::numel(own) == fx::numel(t)) reshaped.push_back(v);
-    else if (own.rank() == 0) broadcast.push_back(v);
+    if (own.dims == t.dims)
+      same.push_back(v);
+    else if (fx::numel(own) == fx::numel(t))
+      reshaped.push_back(v);
+    else if (own.rank() == 0)
+      broadcast.push_back(v);
   }
   if (!same.empty() && chance(same.size() > 1 ? 85 : 60)) {  // the newer more often
     const int n = int(same.size());
     return same[std::size_t(std::max(below(n), below(n)))];
   }
   if (!reshaped.empty() && chance(50)) return fx::reshape(reshaped[std::size_t(below(int(reshaped.size())))], t.dims);
-  if (!broadcast.empty() && chance(30)) return fx::broadcast_in_dim(broadcast[std::size_t(below(int(broadcast.size())))], t.dims, {});
+  if (!broadcast.empty() && chance(30))
+    return fx::broadcast_in_dim(broadcast[std::size_t(below(int(broadcast.size())))], t.dims, {});
   if (chance(40))
     if (const Val v = from_other_dtype(t)) return v;
   if (depth_ == 0 && b_.g.ins.size() < 6 && chance(80)) return input(t);
@@ -159,7 +169,8 @@ bool Generator::apply(const fx::Prim& p) {
   switch (p.kind) {
     case fx::Kind::elementwise: return elementwise(p);
     case fx::Kind::layout: return layout(p);
-    case fx::Kind::reduce: case fx::Kind::cumulative: return reduce(p);
+    case fx::Kind::reduce:
+    case fx::Kind::cumulative: return reduce(p);
     case fx::Kind::sort: return sort(p);
     case fx::Kind::dot: return dot(p);
     case fx::Kind::index: return p.name.starts_with("dynamic") ? dynamic(p) : index(p);

@@ -1,7 +1,8 @@
 // reference/generator.hpp -- random valid Graphs over all primitives and dtypes, small, with values that stay tame.
 //
-// Every float in a program lies within [-4, 4] for inputs within [-2, 2]: where a primitive may leave that, its result is
-// scaled or squashed; where it needs a domain, its operand is moved there. So derivatives mean something after ten steps.
+// Every float in a program lies within [-4, 4] for inputs within [-2, 2]: where a primitive may leave that, its result
+// is scaled or squashed; where it needs a domain, its operand is moved there. So derivatives mean something after ten
+// steps.
 #pragma once
 #include <array>
 #include <map>
@@ -53,16 +54,16 @@ class Generator {
   Dims random_dims(int max_rank);
   fx::Type type_of(fx::DTypes set, int max_rank = 3);  // often that of a value there is
   Val bind(const fx::Prim& p, std::vector<Val> in, const fx::Params& params = {});
-  void keep(Val v);                        // into the pool
-  void keep(Val v, double bound);          // after making |v| <= 4, if a float
+  void keep(Val v);                // into the pool
+  void keep(Val v, double bound);  // after making |v| <= 4, if a float
   Val constant(const fx::Type& t);
-  Val positive(const fx::Type& t);         // in [0.25, 4.25]
-  Val away_from_zero(const fx::Type& t);   // |v| >= 0.5
-  Val unit(const fx::Type& t);             // in [-1, 1]
-  Val harmless(Val v);                     // any bits as a float: those out of [-4, 4] become 0.5
+  Val positive(const fx::Type& t);        // in [0.25, 4.25]
+  Val away_from_zero(const fx::Type& t);  // |v| >= 0.5
+  Val unit(const fx::Type& t);            // in [-1, 1]
+  Val harmless(Val v);                    // any bits as a float: those out of [-4, 4] become 0.5
   Val from_other_dtype(const fx::Type& t);
 
-  bool apply(const fx::Prim& p);           // false: not this time
+  bool apply(const fx::Prim& p);  // false: not this time
   bool elementwise(const fx::Prim& p);
   bool layout(const fx::Prim& p);
   bool reduce(const fx::Prim& p);

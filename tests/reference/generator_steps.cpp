@@ -17,7 +17,8 @@ fx::DTypes takes(std::string_view name) {
   if (name.starts_with("shift")) return whole_types;
   if (name == "threefry2x32") return fx::only(fx::u32);
   if (name == "abs") return float_types | fx::only(fx::i32) | fx::only(fx::i64);
-  for (std::string_view s : {"eq", "ne", "lt", "le", "gt", "ge", "max", "min", "select", "convert", "bitcast", "stop_gradient"})
+  for (std::string_view s :
+       {"eq", "ne", "lt", "le", "gt", "ge", "max", "min", "select", "convert", "bitcast", "stop_gradient"})
     if (name == s) return fx::any_dtype & fx::computed;
   for (std::string_view s : {"neg", "add", "sub", "mul", "div", "rem", "sign", "integer_pow", "iota"})
     if (name == s) return fx::numbers & fx::computed;
@@ -76,8 +77,9 @@ bool Generator::elementwise(const fx::Prim& p) {
   } else if (name == "add" || name == "sub") {
     const Val a = want(t), b = want(t);
     keep(bind(p, {a, b}), 8);
-  } else if (name == "eq" || name == "ne" || name == "lt" || name == "le" || name == "gt" || name == "ge" || name == "and" || name == "or" ||
-             name == "xor" || name == "max" || name == "min" || name.starts_with("shift")) {
+  } else if (name == "eq" || name == "ne" || name == "lt" || name == "le" || name == "gt" || name == "ge" ||
+             name == "and" || name == "or" || name == "xor" || name == "max" || name == "min" ||
+             name.starts_with("shift")) {
     const Val a = want(t), b = want(t);
     keep(bind(p, {a, b}));
   } else {  // of one operand, and bounded by it
@@ -109,7 +111,8 @@ bool Generator::layout(const fx::Prim& p) {
     keep(fx::broadcast_in_dim(x, out, dims));
   } else if (p.name == "reshape") {
     const std::int64_t n = fx::numel(t);
-    const Dims shapes[] = {{n}, {1, n}, {n, 1, 1}, n % 2 == 0 ? Dims{2, n / 2} : Dims{n, 1}, n % 3 == 0 ? Dims{n / 3, 3} : Dims{1, n, 1}};
+    const Dims shapes[] = {
+        {n}, {1, n}, {n, 1, 1}, n % 2 == 0 ? Dims{2, n / 2} : Dims{n, 1}, n % 3 == 0 ? Dims{n / 3, 3} : Dims{1, n, 1}};
     keep(bind(p, {x}, Params().dims(n == 1 && chance(40) ? Dims{} : shapes[below(5)])));
   } else if (p.name == "transpose") {
     Dims perm;

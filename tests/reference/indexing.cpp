@@ -94,7 +94,8 @@ Values scatter_add(const Call& c) {
   return scattered(c, [&](const Element& old, const Element& update) {
     if (!fx::is_float(d)) return Element{0, wrap(d, old.whole + update.whole), old.error + update.error};
     Element r;
-    r.real = in_precision(d, c.mode == Mode::wide, [](auto a, auto b) { return a + b; }, old.real, update.real);
+    r.real = in_precision(
+        d, c.mode == Mode::wide, [](auto a, auto b) { return a + b; }, old.real, update.real);
     r.error = old.error + update.error;
     if (r.error > 0) r.error += ulp(d, r.real);
     return r;

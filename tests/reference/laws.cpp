@@ -2,7 +2,6 @@
 #include "reference/laws.hpp"
 
 #include <cstdio>
-
 #include <fx/passes/batch.hpp>
 #include <fx/verify.hpp>
 
@@ -78,7 +77,8 @@ struct Slope {
   long double value = 0, size = 0;
   bool finite = true, smooth = true;
 };
-Slope slope(long double back, long double half_back, long double middle, long double half_ahead, long double ahead, long double h) {
+Slope slope(long double back, long double half_back, long double middle, long double half_ahead, long double ahead,
+            long double h) {
   const long double full = (ahead - back) / (2 * h), half = (half_ahead - half_back) / h;
   // The difference of the one-sided slopes halves with the step, but at a kink it stays.
   const long double bend = (ahead - 2 * middle + back) / h, half_bend = 2 * (half_ahead - 2 * middle + half_back) / h;
@@ -123,7 +123,8 @@ std::string check_value(const fx::Graph& g, const Values& x) {
   return told("on the backend, against constant evaluation", bit_difference(constant, run(g, x)));
 }
 
-std::string check_jvp(const fx::Graph& g, const Values& x, const std::vector<char>& wrt, Random& random, bool strict, Smoothness* count) {
+std::string check_jvp(const fx::Graph& g, const Values& x, const std::vector<char>& wrt, Random& random, bool strict,
+                      Smoothness* count) {
   const fx::Graph j = fx::jvp(g, span(wrt));
   if (std::string s = verified(j); !s.empty()) return "jvp: " + s;
   const Values t = directions(x, wrt, random);
@@ -136,18 +137,20 @@ std::string check_jvp(const fx::Graph& g, const Values& x, const std::vector<cha
   const long double allowed = holds(j, fx::f32) ? 1e-6L : 1e-8L;  // constants in rules are rounded to the dtype
   auto at = [&](long double step) { return floats_of(evaluate(g, stepped(x, t, wrt, step), Mode::wide)); };
   const Values back = at(-h), half_back = at(-h / 2), middle = at(0), half_ahead = at(h / 2), ahead = at(h);
-  if (dy.size() != middle.size()) return "jvp: " + std::to_string(dy.size()) + " tangents of " + std::to_string(middle.size()) + " float results";
+  if (dy.size() != middle.size())
+    return "jvp: " + std::to_string(dy.size()) + " tangents of " + std::to_string(middle.size()) + " float results";
   for (std::size_t k = 0; k < dy.size(); ++k) {
     if (!(dy[k].type == middle[k].type)) return "jvp: a tangent has type " + str(fx::text(dy[k].type));
     for (std::size_t i = 0; i < dy[k].at.size(); ++i) {
-      const Slope s = slope(back[k].at[i].real, half_back[k].at[i].real, middle[k].at[i].real, half_ahead[k].at[i].real, ahead[k].at[i].real, h);
+      const Slope s = slope(back[k].at[i].real, half_back[k].at[i].real, middle[k].at[i].real, half_ahead[k].at[i].real,
+                            ahead[k].at[i].real, h);
       if (count) ++(s.smooth ? count->smooth : count->rough);
       if (!s.smooth && !strict) continue;
       const long double away = std::fabs(s.value - dy[k].at[i].real);
       if (s.smooth && away <= allowed * s.size) continue;
       char text[200];
-      std::snprintf(text, sizeof text, "%s: tangent %zu, element %zu is %.12Lg, differences give %.12Lg", s.smooth ? "jvp" : "jvp at a rough place",
-                    k, i, dy[k].at[i].real, s.value);
+      std::snprintf(text, sizeof text, "%s: tangent %zu, element %zu is %.12Lg, differences give %.12Lg",
+                    s.smooth ? "jvp" : "jvp at a rough place", k, i, dy[k].at[i].real, s.value);
       return text;
     }
   }
@@ -166,7 +169,8 @@ std::string check_vjp(const fx::Graph& g, const Values& x, const std::vector<cha
   const Values reverse = evaluate(v, joined(x, ct), Mode::wide);
   if (std::string s = check_primal(g, x, v, ct); !s.empty()) return "values of vjp: " + s;
   const Values dx(reverse.begin() + n, reverse.end());
-  if (dx.size() != t.size()) return "vjp: " + std::to_string(dx.size()) + " cotangents of " + std::to_string(t.size()) + " inputs";
+  if (dx.size() != t.size())
+    return "vjp: " + std::to_string(dx.size()) + " cotangents of " + std::to_string(t.size()) + " inputs";
   for (std::size_t k = 0; k < dx.size(); ++k)
     if (!(dx[k].type == t[k].type)) return "vjp: a cotangent has type " + str(fx::text(dx[k].type));
   const Product a = dot(ct, dy), b = dot(dx, t);
@@ -192,7 +196,8 @@ Values stacked(const std::vector<Values>& examples, const std::vector<char>& map
   for (std::size_t k = 0; k < r.size(); ++k) {
     if (!mapped[k]) continue;
     r[k].type.dims.insert(0, fx::Dim(std::int64_t(examples.size())));
-    for (std::size_t i = 1; i < examples.size(); ++i) r[k].at.insert(r[k].at.end(), examples[i][k].at.begin(), examples[i][k].at.end());
+    for (std::size_t i = 1; i < examples.size(); ++i)
+      r[k].at.insert(r[k].at.end(), examples[i][k].at.begin(), examples[i][k].at.end());
   }
   return r;
 }

@@ -10,7 +10,8 @@ namespace reference {
 
 // g passes the verifier; built again it has the same digest; simplified it passes too and gives the same bits.
 std::string check_graph(const fx::Graph& g, const Values& x);
-// fx's results lie within the errors of the reference's, and are the same bits in constant evaluation and on the backend.
+// fx's results lie within the errors of the reference's, and are the same bits in constant evaluation and on the
+// backend.
 std::string check_value(const fx::Graph& g, const Values& x);
 
 // How many tangents were compared with differences, and how many lay at a kink or jump.

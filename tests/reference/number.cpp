@@ -8,7 +8,9 @@
 
 namespace reference {
 
-long double largest(fx::DType d) { return d == fx::f32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max(); }
+long double largest(fx::DType d) {
+  return d == fx::f32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+}
 
 long double ulp(fx::DType d, long double x) {
   if (std::isnan(x)) return 0;

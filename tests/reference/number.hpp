@@ -11,7 +11,8 @@ inline constexpr long double not_a_number = std::numeric_limits<long double>::qu
 
 // x as d can hold it, to nearest even. (Casts of long double round once, with overflow and gradual underflow.)
 inline long double round_to(fx::DType d, long double x) {
-  return d == fx::f32 ? static_cast<long double>(static_cast<float>(x)) : static_cast<long double>(static_cast<double>(x));
+  return d == fx::f32 ? static_cast<long double>(static_cast<float>(x))
+                      : static_cast<long double>(static_cast<double>(x));
 }
 // The spacing of d's numbers at |x|; at infinity that of the largest number.
 long double ulp(fx::DType d, long double x);

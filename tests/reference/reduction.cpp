@@ -70,11 +70,13 @@ Element product(fx::DType d, Mode mode, const Elements& xs) {
   relative += 2 * static_cast<long double>(xs.size()) * unit_roundoff(d);
   const long double v = r.real;
   r.real = round_to(d, v);
-  if (xs.size() > 1 && std::isfinite(v) && v != 0) r.error = std::fabs(v) * relative + ulp(d, 0) * static_cast<long double>(xs.size());
+  if (xs.size() > 1 && std::isfinite(v) && v != 0)
+    r.error = std::fabs(v) * relative + ulp(d, 0) * static_cast<long double>(xs.size());
   if (xs.size() == 1) r.error = xs[0].error;
   // A partial product may overflow, or lose bits below the normal numbers that a large factor brings up again.
   const long double tiny = 4 * ulp(d, 0) / unit_roundoff(d);
-  if (xs.size() > 1 && (inexact_zero || big > largest(d) || (small < tiny && big > 1) || relative > 0.1L)) r.error = infinity;
+  if (xs.size() > 1 && (inexact_zero || big > largest(d) || (small < tiny && big > 1) || relative > 0.1L))
+    r.error = infinity;
   return r;
 }
 
@@ -87,7 +89,8 @@ Element extremum(fx::DType d, bool greatest, const Elements& xs) {
       if (std::isnan(r.real)) continue;
       const bool zero = x.real == 0 && r.real == 0;
       const bool wins = zero ? std::signbit(greatest ? r.real : x.real) && !std::signbit(greatest ? x.real : r.real)
-                             : greatest ? x.real > r.real : x.real < r.real;
+                        : greatest ? x.real > r.real
+                                   : x.real < r.real;
       if (std::isnan(x.real) || wins) r.real = x.real;
     }
     return r;
@@ -108,8 +111,10 @@ Element position(fx::DType d, fx::DType to, bool greatest, const Elements& xs) {
   for (std::size_t i = 1; i < xs.size(); ++i) {
     const Element &b = xs[best], &x = xs[i];
     bool wins = false;
-    if (!fx::is_float(d)) wins = greatest ? whole_less(d, b.whole, x.whole) : whole_less(d, x.whole, b.whole);
-    else if (!std::isnan(b.real)) wins = std::isnan(x.real) || (greatest ? x.real > b.real : x.real < b.real);
+    if (!fx::is_float(d))
+      wins = greatest ? whole_less(d, b.whole, x.whole) : whole_less(d, x.whole, b.whole);
+    else if (!std::isnan(b.real))
+      wins = std::isnan(x.real) || (greatest ? x.real > b.real : x.real < b.real);
     if (wins) best = i;
   }
   Element r = whole(to, best);
@@ -123,12 +128,14 @@ Element position(fx::DType d, fx::DType to, bool greatest, const Elements& xs) {
 
 void add_fold(Rules& rules, const char* name, Element (*fold)(fx::DType, Mode, const Elements&)) {
   rules.emplace_back(name, [fold](const Call& c) {
-    return Values{folded(c, c.attrs().dims(0), [&](const Elements& xs) { return fold(c.out_type().dtype, c.mode, xs); })};
+    return Values{
+        folded(c, c.attrs().dims(0), [&](const Elements& xs) { return fold(c.out_type().dtype, c.mode, xs); })};
   });
 }
 void add_extremum(Rules& rules, const char* name, bool greatest) {
   rules.emplace_back(name, [greatest](const Call& c) {
-    return Values{folded(c, c.attrs().dims(0), [&](const Elements& xs) { return extremum(c.out_type().dtype, greatest, xs); })};
+    return Values{
+        folded(c, c.attrs().dims(0), [&](const Elements& xs) { return extremum(c.out_type().dtype, greatest, xs); })};
   });
 }
 void add_position(Rules& rules, const char* name, bool greatest) {
@@ -143,7 +150,8 @@ void add_position(Rules& rules, const char* name, bool greatest) {
 Element add_to(fx::DType d, Mode mode, const Element& sum, const Element& x) {
   if (!fx::is_float(d)) return {0, wrap(d, sum.whole + x.whole), sum.error + x.error};
   Element r;
-  r.real = in_precision(d, mode == Mode::wide, [](auto a, auto b) { return a + b; }, sum.real, x.real);
+  r.real = in_precision(
+      d, mode == Mode::wide, [](auto a, auto b) { return a + b; }, sum.real, x.real);
   r.error = sum.error + x.error;
   if (r.error > 0) r.error += ulp(d, r.real);
   return r;
@@ -169,7 +177,8 @@ Values cumsum(const Call& c) {
 Element multiply_add(fx::DType d, Mode mode, const Element& sum, const Element& a, const Element& b) {
   if (!fx::is_float(d)) return {0, wrap(d, sum.whole + a.whole * b.whole), sum.error + a.error + b.error};
   Element r;
-  r.real = in_precision(d, mode == Mode::wide, [](auto x, auto y, auto z) { return std::fma(x, y, z); }, a.real, b.real, sum.real);
+  r.real = in_precision(
+      d, mode == Mode::wide, [](auto x, auto y, auto z) { return std::fma(x, y, z); }, a.real, b.real, sum.real);
   r.error = sum.error;
   if (b.error > 0) r.error += std::fabs(a.real) * b.error;
   if (a.error > 0) r.error += (std::fabs(b.real) + b.error) * a.error;

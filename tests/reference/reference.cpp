@@ -62,7 +62,8 @@ Values evaluate(const fx::Graph& g, const Values& ins, Mode mode) {
   if (int(ins.size()) != g.ins.size()) throw std::logic_error("reference: wrong number of inputs");
   std::vector<Value> values(g.vars.size());
   for (int i = 0; i < g.ins.size(); ++i) {
-    if (!(ins[i].type == g.type(g.ins[i]))) throw std::logic_error("reference: input " + std::to_string(i) + " has another type");
+    if (!(ins[i].type == g.type(g.ins[i])))
+      throw std::logic_error("reference: input " + std::to_string(i) + " has another type");
     values[g.ins[i]] = ins[i];
   }
   for (int v = 0; v < g.vars.size(); ++v)
@@ -70,7 +71,8 @@ Values evaluate(const fx::Graph& g, const Values& ins, Mode mode) {
   for (const fx::Eqn& e : g.eqns) {
     const auto rule = table().find(e.prim->name);
     if (rule == table().end())
-      throw std::logic_error("reference: no rule for primitive '" + std::string(e.prim->name) + "'; reference::define it");
+      throw std::logic_error("reference: no rule for primitive '" + std::string(e.prim->name) +
+                             "'; reference::define it");
     Call c{g, e, {}, mode};
     for (int v : g.in(e)) c.in.push_back(&values[v]);
     Values out = rule->second(c);

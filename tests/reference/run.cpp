@@ -63,7 +63,8 @@ Values run(const fx::Graph& g, const Values& in) {
   const Memory workspace(x->workspace());
   x->run({ins.data(), int(ins.size())}, {outs.data(), int(outs.size())}, workspace.data());
   Values r;
-  for (int j = 0; j < g.outs.size(); ++j) r.push_back(load(g.type(g.outs[j]), static_cast<const char*>(outs[std::size_t(j)].data)));
+  for (int j = 0; j < g.outs.size(); ++j)
+    r.push_back(load(g.type(g.outs[j]), static_cast<const char*>(outs[std::size_t(j)].data)));
   for (std::size_t k = 0; k < in.size(); ++k)
     if (std::string s = bit_difference(in[k], load(in[k].type, static_cast<const char*>(ins[k].data))); !s.empty())
       throw std::logic_error("input " + std::to_string(k) + " was written: " + s);

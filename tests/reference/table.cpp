@@ -57,9 +57,12 @@ std::string check_derivatives(const fx::Graph& g, const Values& x, int order, Ra
   if (!any(wrt) || order < 0) return {};
   for (std::size_t k = 0; k <= wrt.size(); ++k) {  // each input alone, then all of them
     std::vector<char> some(wrt.size(), 0);
-    if (k == wrt.size()) some = wrt;
-    else if (wrt[k]) some[k] = 1;
-    else continue;
+    if (k == wrt.size())
+      some = wrt;
+    else if (wrt[k])
+      some[k] = 1;
+    else
+      continue;
     if (std::string s = check_jvp(g, x, some, random, order > 0); !s.empty()) return s;
     if (std::string s = check_vjp(g, x, some, random); !s.empty()) return s;
   }
@@ -85,6 +88,16 @@ std::string check_derivatives(const fx::Graph& g, const Values& x, int order, Ra
   return {};
 }
 
+// A batch of size 0.
+std::string check_no_examples(const fx::Graph& g) {
+  std::vector<char> mapped(std::size_t(g.ins.size()), 1), out_mapped;
+  const fx::GraphRef b = batched(g, mapped, 0, out_mapped);
+  Values nothing;
+  for (int v : b->ins) nothing.push_back(zeros(b->type(v)));
+  const std::string s = check_value(*b, nothing);
+  return s.empty() ? s : "vmap over nothing: " + s;
+}
+
 std::string check_batches(const Variant& v, const fx::Graph& g, const Values& first, Random& random) {
   std::vector<Values> examples{v.inputs(first)};
   for (int i = 1; i < 3; ++i) {
@@ -92,6 +105,7 @@ std::string check_batches(const Variant& v, const fx::Graph& g, const Values& fi
     examples.push_back(more);
   }
   const unsigned n = unsigned(examples[0].size()), all = (1u << n) - 1;
+  if (std::string s = check_no_examples(g); !s.empty()) return s;
   for (unsigned mask = 1; mask <= all; ++mask) {
     if (n > 4 && mask != all && (mask & (mask - 1)) != 0 && random.below(1 << (n - 3)) != 0) continue;
     std::vector<char> mapped;
@@ -148,7 +162,8 @@ std::string check_special_combinations(Variant v, Random& random) {
     for (const Element& e : special_values(v.dtype(k))) {
       Values all = x;
       all[k] = {v.type(k), {e}};
-      if (std::string s = check_graph(v.graph(all), v.inputs(all)); !s.empty()) return "literal " + text(all[k]) + ": " + s;
+      if (std::string s = check_graph(v.graph(all), v.inputs(all)); !s.empty())
+        return "literal " + text(all[k]) + ": " + s;
     }
     v.literal[k] = 0;
   }
@@ -160,14 +175,16 @@ std::string check_variants(const Row& row, fx::DType d, Random& random) {
   for (std::size_t k = 0; k < v.dims.size(); ++k) {
     if (!row.elementwise && v.dims[k].n != 0) continue;
     v.literal[k] = 1;
-    if (std::string s = check_variant(v, random); !s.empty()) return "operand " + std::to_string(k) + " a literal: " + s;
+    if (std::string s = check_variant(v, random); !s.empty())
+      return "operand " + std::to_string(k) + " a literal: " + s;
     v.literal[k] = 0;
   }
   if (!row.elementwise) return row.specials ? check_special_draws(v, random) : std::string();
   if (row.operands.empty()) return {};
   for (const fx::Dims& dims : {fx::Dims{}, fx::Dims{0}, fx::Dims{1}, fx::Dims{2, 0, 3}, fx::Dims{1, 2, 1, 2}}) {
     for (fx::Dims& own_dims : v.dims) own_dims = dims;
-    if (std::string s = check_variant(v, random); !s.empty()) return "shape " + std::string(fx::text(dims).view()) + ": " + s;
+    if (std::string s = check_variant(v, random); !s.empty())
+      return "shape " + std::string(fx::text(dims).view()) + ": " + s;
   }
   return row.specials ? check_special_combinations(v, random) : std::string();
 }
@@ -175,8 +192,29 @@ std::string check_variants(const Row& row, fx::DType d, Random& random) {
 std::vector<Element> special_floats(fx::DType d) {
   const long double inf = infinity, tiny = ulp(d, 0), normal = d == fx::f32 ? 0x1p-126L : 0x1p-1022L;
   std::vector<Element> r;
-  for (long double x : {not_a_number, inf, 0.0L, tiny, normal, normal - tiny, largest(d), 0.5L, 1.0L, 1 + ulp(d, 1), 2.0L, 3.5L, 33.0L,
-                        1e10L, 88.5L, 104.0L, 709.5L, 746.0L, 1.57079632679489661923L, 0.1L, 1e-9L, 2147483648.0L, 9223372036854775808.0L}) {
+  for (long double x : {not_a_number,
+                        inf,
+                        0.0L,
+                        tiny,
+                        normal,
+                        normal - tiny,
+                        largest(d),
+                        0.5L,
+                        1.0L,
+                        1 + ulp(d, 1),
+                        2.0L,
+                        3.5L,
+                        33.0L,
+                        1e10L,
+                        88.5L,
+                        104.0L,
+                        709.5L,
+                        746.0L,
+                        1.57079632679489661923L,
+                        0.1L,
+                        1e-9L,
+                        2147483648.0L,
+                        9223372036854775808.0L}) {
     r.push_back(real(d, x));
     if (!std::isnan(x)) r.push_back(real(d, -x));
   }
@@ -186,9 +224,10 @@ std::vector<Element> special_wholes(fx::DType d) {
   std::vector<Element> r;
   if (d == fx::boolean) return {whole(d, 0), whole(d, 1)};
   const std::uint64_t top = std::uint64_t(1) << (width_of(d) - 1);
-  for (std::uint64_t x : {std::uint64_t(0), std::uint64_t(1), ~std::uint64_t(0), std::uint64_t(2), ~std::uint64_t(1), top, top - 1, top + 1,
-                          std::uint64_t(7), std::uint64_t(0) - 7, std::uint64_t(31), std::uint64_t(32), std::uint64_t(33), std::uint64_t(63),
-                          std::uint64_t(64), std::uint64_t(65), std::uint64_t(0x123456789abcdef0)})
+  for (std::uint64_t x :
+       {std::uint64_t(0), std::uint64_t(1), ~std::uint64_t(0), std::uint64_t(2), ~std::uint64_t(1), top, top - 1,
+        top + 1, std::uint64_t(7), std::uint64_t(0) - 7, std::uint64_t(31), std::uint64_t(32), std::uint64_t(33),
+        std::uint64_t(63), std::uint64_t(64), std::uint64_t(65), std::uint64_t(0x123456789abcdef0)})
     r.push_back(whole(d, x));
   return r;
 }
@@ -239,9 +278,7 @@ std::string check(const Row& row, fx::DType d) {
   try {
     if (std::string s = check_types(row, d); !s.empty()) return s;
     return check_variants(row, d, random);
-  } catch (const std::exception& e) {
-    return std::string("exception: ") + e.what();
-  }
+  } catch (const std::exception& e) { return std::string("exception: ") + e.what(); }
 }
 
 int check_all(const Table& table, const std::function<void(const std::string&, const std::string&)>& report) {

@@ -23,9 +23,9 @@ struct Row {
   std::vector<Operand> operands{};
   std::vector<Result> results{};  // what the type rule must give
   std::function<fx::Params(fx::DType)> params{};
-  bool elementwise = false;       // any shape will do, and literals for operands
-  int order = 2;                  // how often it can be differentiated in its domain; -1: not to be compared with differences
-  bool specials = true;           // whether nan, inf, the largest... are operands like others
+  bool elementwise = false;  // any shape will do, and literals for operands
+  int order = 2;         // how often it can be differentiated in its domain; -1: not to be compared with differences
+  bool specials = true;  // whether nan, inf, the largest... are operands like others
 };
 using Table = std::vector<Row>;
 

@@ -1,4 +1,5 @@
-// transforms/grad.cpp -- grad and value_and_grad: structures of arguments and results, orders, unused and integer arguments.
+// transforms/grad.cpp -- grad and value_and_grad: structures of arguments and results, orders, unused and integer
+// arguments.
 #include <array>
 #include <map>
 #include <optional>
@@ -114,7 +115,14 @@ TEST_CASE("a struct of everything") {
   };
   auto unpack = [](const Doubles& v, Act act) {
     const auto at = [&](int i) { return Array(v[std::size_t(i)]); };
-    return Net{{{at(0), at(1)}, {at(2), at(3)}}, {{"in", at(4)}, {"out", at(5)}}, at(6), {}, {at(7), {at(8), at(9)}}, {3}, act, "net"};
+    return Net{{{at(0), at(1)}, {at(2), at(3)}},
+               {{"in", at(4)}, {"out", at(5)}},
+               at(6),
+               {},
+               {at(7), {at(8), at(9)}},
+               {3},
+               act,
+               "net"};
   };
   const Doubles at{0.3, -0.2, 1.1, 0.4, 0.9, -0.7, 0.25, 1.5, 2.0, -1.0};
   const Array x = vector({0.5, -1.5, 2.5});
@@ -133,7 +141,8 @@ TEST_CASE("a struct of everything") {
 TEST_CASE("unused arguments have zeros of their type as gradient") {
   auto f = [](Array x, Layer l, std::vector<Array>) { return np::sum(x) + 0.0 * np::sum(l.b); };
   const Layer l{np::ones({2, 3}), np::ones({4}, fx::f64)};
-  const auto [dx, dl, dv] = fx::grad<0, 1, 2>(f)(vector({1, 2}), l, std::vector<Array>{Array(1.0f), np::ones({0}, fx::f64)});
+  const auto [dx, dl, dv] =
+      fx::grad<0, 1, 2>(f)(vector({1, 2}), l, std::vector<Array>{Array(1.0f), np::ones({0}, fx::f64)});
   CHECK(close(dx, vector({1, 1})));
   CHECK(close(dl.w, np::zeros({2, 3})));
   CHECK(close(dl.b, np::zeros({4}, fx::f64)));
@@ -141,8 +150,11 @@ TEST_CASE("unused arguments have zeros of their type as gradient") {
   CHECK(dv[1].shape() == fx::Dims{0});
 }
 TEST_CASE("integer, boolean and static arguments beside differentiated ones") {
-  auto f = [](Array x, Array n, Array keep, fx::Static<int> p) { return np::sum(where(keep, integer_pow(x, p), convert(n, fx::f64) * x)); };
-  const Array g = fx::grad(f)(vector({2, 3}), Array(std::vector<int>{5, 7}), Array(std::vector<bool>{true, false}), fx::static_(3));
+  auto f = [](Array x, Array n, Array keep, fx::Static<int> p) {
+    return np::sum(where(keep, integer_pow(x, p), convert(n, fx::f64) * x));
+  };
+  const Array g =
+      fx::grad(f)(vector({2, 3}), Array(std::vector<int>{5, 7}), Array(std::vector<bool>{true, false}), fx::static_(3));
   CHECK(close(g, vector({12, 7})));
 }
 
@@ -157,7 +169,8 @@ TEST_CASE("stop_gradient") {
   CHECK(close(fx::grad([](Array x) { return x * stop_gradient(x * x); })(3.0), 9.0));
   CHECK(close(fx::grad([](Array x) { return stop_gradient(x); })(3.0), 0.0));
   CHECK(close(fx::grad(fx::grad([](Array x) { return x * x * stop_gradient(x); }))(3.0), 6.0));
-  CHECK(close(fx::jvp([](Array x) { return x + stop_gradient(x) * 5.0; }, std::tuple(3.0), std::tuple(1.0)).second, 1.0));
+  CHECK(
+      close(fx::jvp([](Array x) { return x + stop_gradient(x) * 5.0; }, std::tuple(3.0), std::tuple(1.0)).second, 1.0));
 }
 TEST_CASE("captured Arrays are constants, and outer variables are not") {
   const Array k = vector({1, 2, 3});
@@ -180,10 +193,12 @@ TEST_CASE("the Hessian by forward over reverse, reverse over reverse and differe
   const Array x = vector(at), d = vector(direction);
   const Array forward = fx::jvp(fx::grad(f), std::tuple(x), std::tuple(d)).second;
   const Array reverse = fx::grad([&](Array y) { return np::sum(fx::grad(f)(y) * d); })(x);
-  const Doubles by_differences = directional([&](const Doubles& v) { return doubles(fx::grad(f)(vector(v))); }, at, direction);
+  const Doubles by_differences =
+      directional([&](const Doubles& v) { return doubles(fx::grad(f)(vector(v))); }, at, direction);
   CHECK(close(forward, reverse));
   CHECK(close(doubles(forward), by_differences, 1e-9));
-  CHECK(close(doubles(fx::grad(f)(x)), gradient([&](const Doubles& v) { return f(vector(v)).item<double>(); }, at), 1e-9));
+  CHECK(close(doubles(fx::grad(f)(x)), gradient([&](const Doubles& v) { return f(vector(v)).item<double>(); }, at),
+              1e-9));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// transforms/inspect.cpp -- make_jaxpr and eval_shape: the text of functions and of their transforms, and types without values.
+// transforms/inspect.cpp -- make_jaxpr and eval_shape: the text of functions and of their transforms, and types without
+// values.
 #include <map>
 
 #include "transforms.hpp"
@@ -40,7 +41,8 @@ TEST_CASE("a function and its gradient as text") {
 }
 TEST_CASE("symbolic sizes, captured Arrays, literals, unused and repeated values") {
   const Array k = vector({1, 2, 3});
-  CHECK(text(fx::make_jaxpr([](Array x) { return np::sum(x * 2.0f); })(fx::type(fx::f32, {fx::dim("n"), 4}))) == R"({ lambda ; a:f32[n,4]. let
+  CHECK(text(fx::make_jaxpr([](Array x) { return np::sum(x * 2.0f); })(fx::type(fx::f32, {fx::dim("n"), 4}))) ==
+        R"({ lambda ; a:f32[n,4]. let
     b:f32[n,4] = mul a 2.0:f32
     c:f32[] = reduce_sum[axes=(0,1)] b
   in (c,) })");
@@ -48,7 +50,8 @@ TEST_CASE("symbolic sizes, captured Arrays, literals, unused and repeated values
     sin(x);
     return std::tuple(x + k, x, Array(1.5), x);
   };
-  CHECK(text(fx::make_jaxpr(mixed)(vector({0, 0, 0}), fx::type(fx::i32))) == R"({ lambda c:f64[3] ; a:f64[3] b:i32[]. let
+  CHECK(text(fx::make_jaxpr(mixed)(vector({0, 0, 0}), fx::type(fx::i32))) ==
+        R"({ lambda c:f64[3] ; a:f64[3] b:i32[]. let
     d:f64[3] = add a c
   in (d, a, 1.5:f64, a) })");
 }
@@ -67,7 +70,8 @@ TEST_CASE("Arrays, numbers, specs, types and trees are arguments") {
     return std::pair(y, n + 1);
   };
   CHECK(once(fx::make_jaxpr(ordered)(spec, fx::type(fx::f32, {4, 3}), 7)));
-  CHECK(once(fx::make_jaxpr(ordered)(Layer{np::zeros({3, 2}), np::zeros({2})}, np::zeros({4, 3}), fx::spec(fx::type(fx::i32)))));
+  CHECK(once(fx::make_jaxpr(ordered)(Layer{np::zeros({3, 2}), np::zeros({2})}, np::zeros({4, 3}),
+                                     fx::spec(fx::type(fx::i32)))));
   const auto [y, n] = fx::eval_shape(f)(spec, fx::type(fx::f32, {4, 3}), 7);
   CHECK(y.type() == fx::type(fx::f32, {4, 2}));
   CHECK(n.type() == fx::type(fx::i32));
@@ -77,9 +81,11 @@ TEST_CASE("the text parses back to the same Graph, for every transform") {
     auto [c, ys] = fx::scan([&](Array s, Array r) { return std::pair(tanh(s * r) + y, s); }, y, x);
     return np::sum(ys) + fx::jit([](Array a) { return np::sum(np::sort(a)); })(c + x);
   };
-  const fx::Type x = fx::type(fx::f64, {4}), y = fx::type(fx::f64), xs = fx::type(fx::f64, {3, 4}), ys = fx::type(fx::f64, {3});
-  for (const fx::Jaxpr& j : {fx::make_jaxpr(f)(x, y), fx::make_jaxpr(fx::grad<0, 1>(f))(x, y), fx::make_jaxpr(fx::vmap(f))(xs, ys),
-                             fx::make_jaxpr(fx::vmap(fx::grad(f)))(xs, ys), fx::make_jaxpr(fx::jit(fx::value_and_grad(f)))(x, y)}) {
+  const fx::Type x = fx::type(fx::f64, {4}), y = fx::type(fx::f64), xs = fx::type(fx::f64, {3, 4}),
+                 ys = fx::type(fx::f64, {3});
+  for (const fx::Jaxpr& j :
+       {fx::make_jaxpr(f)(x, y), fx::make_jaxpr(fx::grad<0, 1>(f))(x, y), fx::make_jaxpr(fx::vmap(f))(xs, ys),
+        fx::make_jaxpr(fx::vmap(fx::grad(f)))(xs, ys), fx::make_jaxpr(fx::jit(fx::value_and_grad(f)))(x, y)}) {
     const fx::Graph again = fx::parse(text(j));
     CHECK(fx::digest(again) == fx::digest(j.graph));
     CHECK(std::string(fx::text(again).view()) == text(j));
@@ -88,7 +94,8 @@ TEST_CASE("the text parses back to the same Graph, for every transform") {
 }
 TEST_CASE("eval_shape keeps the structure and runs nothing") {
   auto f = [](Array x) {
-    return std::map<std::string, std::vector<Array>>{{"a", {np::expand_dims(x, 1) * x, convert(x, fx::i32)}}, {"b", {np::sum(x)}}};
+    return std::map<std::string, std::vector<Array>>{{"a", {np::expand_dims(x, 1) * x, convert(x, fx::i32)}},
+                                                     {"b", {np::sum(x)}}};
   };
   const auto r = fx::eval_shape(f)(fx::type(fx::f32, {fx::dim("n")}));
   CHECK(r.at("a")[0].type() == fx::type(fx::f32, {fx::dim("n"), fx::dim("n")}));

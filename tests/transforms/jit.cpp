@@ -68,7 +68,8 @@ TEST_CASE("shapes, dtypes, structures and C++ types are part of the key") {
   f(x), f(y), f(2.0), f(std::vector{x, x}), f(std::map<std::string, Array>{{"a", x * 2.0}}), f(std::optional<Array>());
   CHECK(runs == before);
 }
-TEST_CASE("static arguments, enums, strings and static members are part of the key; their values are seen in the trace") {
+TEST_CASE(
+    "static arguments, enums, strings and static members are part of the key; their values are seen in the trace") {
   int runs = 0;
   auto f = fx::jit([&](const Model& m, Array x, fx::Static<int> n, Act last) {
     ++runs;
@@ -110,7 +111,8 @@ TEST_CASE("static arguments, enums, strings and static members are part of the k
 }
 TEST_CASE("results of every structure, and static values in them") {
   auto f = fx::jit([](Array x) {
-    return std::tuple(Model{{{x, x * 2.0}}, Act::sine, "out", {4}}, std::optional<Array>(), std::map<std::string, Array>{{"k", x}}, Array(2.5));
+    return std::tuple(Model{{{x, x * 2.0}}, Act::sine, "out", {4}}, std::optional<Array>(),
+                      std::map<std::string, Array>{{"k", x}}, Array(2.5));
   });
   for (double x : {1.0, 3.0}) {
     const auto [m, none, map, number] = f(x);
@@ -214,8 +216,9 @@ TEST_CASE("explain says what happened") {
   f(vector({1, 2, 3}));
   const Array x = vector({1, 2, 3});
   f(x), f(x), f(0.5f * np::ones({4}));
-  CHECK(f.explain() == "jit wave: 4 calls, 2 traces, 2 hits, 2 buffers donated, 0 retraces because a captured Array was reassigned\n"
-                       "  (f64[3]): 2 equations, 0 captured Arrays\n  (f32[4]): 2 equations, 0 captured Arrays");
+  CHECK(f.explain() ==
+        "jit wave: 4 calls, 2 traces, 2 hits, 2 buffers donated, 0 retraces because a captured Array was reassigned\n"
+        "  (f64[3]): 2 equations, 0 captured Arrays\n  (f32[4]): 2 equations, 0 captured Arrays");
 }
 
 // ---- inside other functions ----

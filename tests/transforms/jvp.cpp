@@ -40,7 +40,8 @@ TEST_CASE("vjp is the transpose of jvp: the whole Jacobian") {
   }
   // The same Jacobian at once, by vmap over the unit vectors.
   const Array rows = fx::vmap([&pull = back](Array ct) { return pull(ct); })(np::eye(3, fx::f64));
-  const Array columns = fx::vmap([&](Array d) { return fx::jvp(smooth, std::tuple(x), std::tuple(d)).second; })(np::eye(4, fx::f64));
+  const Array columns =
+      fx::vmap([&](Array d) { return fx::jvp(smooth, std::tuple(x), std::tuple(d)).second; })(np::eye(4, fx::f64));
   CHECK(close(rows, np::transpose(columns)));
 }
 
@@ -63,9 +64,11 @@ TEST_CASE("several arguments and results, in trees") {
   CHECK(close(value.first.x, out.first.x));
   const std::pair<State, Array> ct{{vector({1, -1}), vector({2, 0.5})}, 0.25};
   const auto [cs, cp] = back(ct);
-  const double forward = np::sum(ct.first.x * tangent.first.x).item<double>() + np::sum(ct.first.v * tangent.first.v).item<double>() +
+  const double forward = np::sum(ct.first.x * tangent.first.x).item<double>() +
+                         np::sum(ct.first.v * tangent.first.v).item<double>() +
                          (ct.second * tangent.second).item<double>();
-  const double reverse = np::sum(cs.x * ds.x).item<double>() + np::sum(cs.v * ds.v).item<double>() + (cp.at("k") * dp.at("k")).item<double>();
+  const double reverse = np::sum(cs.x * ds.x).item<double>() + np::sum(cs.v * ds.v).item<double>() +
+                         (cp.at("k") * dp.at("k")).item<double>();
   CHECK(close(Doubles{forward}, Doubles{reverse}));
 }
 TEST_CASE("integer and boolean results have zero tangents") {
@@ -81,7 +84,8 @@ TEST_CASE("integer and boolean results have zero tangents") {
   CHECK(close(back(std::tuple(vector({1, 2, 3}), Array(0), std::get<2>(tangent))), vector({2, 4, 6})));
 }
 TEST_CASE("results that do not depend on the arguments, and arguments that results do not use") {
-  const auto [y, dy] = fx::jvp([](Array, Array b) { return std::pair(b, Array(7.0)); }, std::tuple(1.0, 2.0), std::tuple(3.0, 4.0));
+  const auto [y, dy] =
+      fx::jvp([](Array, Array b) { return std::pair(b, Array(7.0)); }, std::tuple(1.0, 2.0), std::tuple(3.0, 4.0));
   CHECK(close(y.second, 7.0));
   CHECK(close(dy.first, 4.0));
   CHECK(close(dy.second, 0.0));
@@ -109,7 +113,9 @@ TEST_CASE("the examples of Siskind and Pearlmutter") {
   auto inner = [](Array x) { return x * fx::grad([&](Array y) { return x + y; })(2.0); };
   CHECK(close(fx::grad(inner)(1.0), 1.0));
   CHECK(close(fx::jvp(inner, std::tuple(1.0), std::tuple(1.0)).second, 1.0));
-  auto forward = [](Array x) { return x * fx::jvp([&](Array y) { return x + y; }, std::tuple(2.0), std::tuple(1.0)).second; };
+  auto forward = [](Array x) {
+    return x * fx::jvp([&](Array y) { return x + y; }, std::tuple(2.0), std::tuple(1.0)).second;
+  };
   CHECK(close(fx::grad(forward)(1.0), 1.0));
   CHECK(close(fx::jvp(forward, std::tuple(1.0), std::tuple(1.0)).second, 1.0));
   // A constant of the inner derivative is a variable of the outer one: d/dx [d/dy (x^2 y) at y = x] = 2x.

@@ -35,7 +35,8 @@ TEST_CASE("forward and reverse equal the unrolled loop, eagerly and under jit") 
     const auto [d, zs] = unrolled(cell, start, xs, reverse);
     CHECK(close(c, d));
     CHECK(close(ys, zs));
-    const auto [e, us] = fx::jit([&](Array s, Array x) { return fx::scan(cell, s, x, {.reverse = reverse}); })(start, xs);
+    const auto [e, us] =
+        fx::jit([&](Array s, Array x) { return fx::scan(cell, s, x, {.reverse = reverse}); })(start, xs);
     CHECK(close(e, d));
     CHECK(close(us, zs));
   }
@@ -73,13 +74,16 @@ TEST_CASE("trees as carry, rows and results; integers among them") {
   CHECK(rows[1].to_vector<int>() == std::vector<int>{8, 10, 12});
 }
 
-TEST_CASE("gradients with respect to carry, rows and captured values equal those of the unrolled loop and differences") {
+TEST_CASE(
+    "gradients with respect to carry, rows and captured values equal those of the unrolled loop and differences") {
   for (bool reverse : {false, true}) {
     auto total = [](auto&& r) { return np::sum(r.first * r.first) + np::sum(sin(r.second)); };
-    auto body = [](Array k) { return [k](Array c, Array x) {
+    auto body = [](Array k) {
+      return [k](Array c, Array x) {
         const Array y = tanh(c * k + x);
         return std::pair(y + c * x * k, y * k);
-      }; };
+      };
+    };
     auto looped = [&](Array k, Array c, Array x) { return total(fx::scan(body(k), c, x, {.reverse = reverse})); };
     auto by_hand = [&](Array k, Array c, Array x) { return total(unrolled(body(k), c, x, reverse)); };
     const Array k = vector({0.7, -0.4});
@@ -88,7 +92,9 @@ TEST_CASE("gradients with respect to carry, rows and captured values equal those
     CHECK(close(gk, hk));
     CHECK(close(gc, hc));
     CHECK(close(gx, hx));
-    CHECK(close(doubles(gk), gradient([&](const Doubles& at) { return looped(vector(at), start, xs).item<double>(); }, doubles(k)), 1e-9));
+    CHECK(close(doubles(gk),
+                gradient([&](const Doubles& at) { return looped(vector(at), start, xs).item<double>(); }, doubles(k)),
+                1e-9));
     const auto [jk, jc, jx] = fx::jit(fx::grad<0, 1, 2>(looped))(k, start, xs);
     CHECK(close(jk, hk));
     CHECK(close(jc, hc));
@@ -97,23 +103,46 @@ TEST_CASE("gradients with respect to carry, rows and captured values equal those
     const Array dk = vector({1, 0.5}), dc = vector({-1, 2}), dx = cos(xs);
     const auto tangent = fx::jvp(looped, std::tuple(k, start, xs), std::tuple(dk, dc, dx)).second;
     CHECK(close(tangent, (np::sum(gk * dk) + np::sum(gc * dc) + np::sum(gx * dx)).item<double>()));
-    const Array hessian = fx::jvp([&](Array s) { return fx::grad<1>(looped)(k, s, xs); }, std::tuple(start), std::tuple(dc)).second;
-    CHECK(close(doubles(hessian), directional([&](const Doubles& at) { return doubles(fx::grad<1>(by_hand)(k, vector(at), xs)); }, doubles(start), doubles(dc)), 1e-8));
+    const Array hessian =
+        fx::jvp([&](Array s) { return fx::grad<1>(looped)(k, s, xs); }, std::tuple(start), std::tuple(dc)).second;
+    CHECK(close(doubles(hessian),
+                directional([&](const Doubles& at) { return doubles(fx::grad<1>(by_hand)(k, vector(at), xs)); },
+                            doubles(start), doubles(dc)),
+                1e-8));
     CHECK(close(fx::grad([&](Array s) { return np::sum(fx::grad<1>(looped)(k, s, xs) * dc); })(start), hessian));
   }
 }
 TEST_CASE("a carry that starts without a tangent and gets one") {
-  auto f = [](Array k) { return fx::scan([&](Array c, Array x) { return std::pair(c * x + k, c); }, 0.0, vector({2, 3, 5})).first; };
+  auto f = [](Array k) {
+    return fx::scan([&](Array c, Array x) { return std::pair(c * x + k, c); }, 0.0, vector({2, 3, 5})).first;
+  };
   // ((0*2 + k)*3 + k)*5 + k = 21 k.
   CHECK(close(fx::grad(f)(1.5), 21.0));
   CHECK(close(fx::jvp(f, std::tuple(1.5), std::tuple(2.0)).second, 42.0));
+}
+TEST_CASE("gradients through a loop without rows") {
+  const auto [gc, gx] = fx::grad<0, 1>([](Array c, Array x) { return np::sum(fx::scan(cell, c, x).first * 3.0); })(
+      start, np::zeros({0, 2}, fx::f64));
+  CHECK(close(gc, vector({3, 3})));
+  CHECK(gx.shape() == fx::Dims{0, 2});
+}
+TEST_CASE("a symbolic number of rows, and its derivative") {
+  auto f = [](Array c, Array x) { return np::sum(fx::scan(cell, c, x).first); };
+  const fx::Type rows = fx::type(fx::f64, {fx::dim("n"), 2}), carry = fx::type(fx::f64, {2});
+  for (const fx::Jaxpr& j : {fx::make_jaxpr(f)(carry, rows), fx::make_jaxpr(fx::grad<0, 1>(f))(carry, rows)}) {
+    CHECK(std::string(j.text().view()).find("scan[length=(n) ") != std::string::npos);
+    CHECK(fx::verify(j.graph).empty());
+    CHECK(fx::digest(fx::parse(j.text())) == fx::digest(j.graph));
+  }
 }
 TEST_CASE("integer and unused parts of the carry in a gradient") {
   struct Counted {
     Array n, x, idle;
   };
   auto f = [](Array x) {
-    auto body = [](Counted c, fx::None) { return std::pair(Counted{c.n + 1, c.x * convert(c.n, fx::f64), c.idle}, c.n); };
+    auto body = [](Counted c, fx::None) {
+      return std::pair(Counted{c.n + 1, c.x * convert(c.n, fx::f64), c.idle}, c.n);
+    };
     const auto [end, ns] = fx::scan(body, Counted{1, x, vector({1, 2})}, fx::none, {.length = 5});
     return fx::aux(end.x, std::pair(end.n, ns));
   };
@@ -167,15 +196,22 @@ TEST_CASE("vmap of scan and scan of vmap") {
     CHECK(close(us(fx::all, i), zs));
   }
   // The batch inside the body gives the same.
-  const auto [b, vs] = fx::scan([](Array s, Array x) { return fx::vmap([&](Array one) { return cell(one, x); })(s); }, starts, xs);
+  const auto [b, vs] =
+      fx::scan([](Array s, Array x) { return fx::vmap([&](Array one) { return cell(one, x); })(s); }, starts, xs);
   CHECK(close(b, c));
   CHECK(close(np::moveaxis(vs, 0, 1), ys));
   // And both under grad.
-  const Array g = fx::grad([](Array s) { return np::sum(fx::vmap([](Array one) { return fx::scan(cell, one, xs).first; })(s)); })(starts);
-  for (int i = 0; i < 3; ++i) CHECK(close(g(i), fx::grad([](Array s) { return np::sum(fx::scan(cell, s, xs).first); })(starts(i))));
+  const Array g = fx::grad(
+      [](Array s) { return np::sum(fx::vmap([](Array one) { return fx::scan(cell, one, xs).first; })(s)); })(starts);
+  for (int i = 0; i < 3; ++i)
+    CHECK(close(g(i), fx::grad([](Array s) { return np::sum(fx::scan(cell, s, xs).first); })(starts(i))));
 }
 TEST_CASE("a long loop is one equation") {
-  auto f = [](Array x) { return fx::scan([](Array c, fx::None) { return std::pair(c * 0.999 + 0.001, fx::none); }, x, fx::none, {.length = 10000}).first; };
+  auto f = [](Array x) {
+    return fx::scan([](Array c, fx::None) { return std::pair(c * 0.999 + 0.001, fx::none); }, x, fx::none,
+                    {.length = 10000})
+        .first;
+  };
   CHECK(fx::make_jaxpr(f)(1.0).graph.eqns.size() == 1);
   CHECK(close(f(3.0), 1 + 2 * std::pow(0.999, 10000), 1e-9));
   CHECK(close(fx::grad(f)(3.0), std::pow(0.999, 10000), 1e-9));

@@ -1,4 +1,5 @@
-// transforms/threads.cpp -- 16 threads that trace, transform and call at once get what one thread gets. Runs under ThreadSanitizer.
+// transforms/threads.cpp -- 16 threads that trace, transform and call at once get what one thread gets. Runs under
+// ThreadSanitizer.
 #include <atomic>
 #include <thread>
 
@@ -20,9 +21,7 @@ int failures(const std::function<bool(int, int)>& work) {
       while (ready < threads) std::this_thread::yield();
       for (int round = 0; round < rounds; ++round) try {
           if (!work(t, round)) ++failed;
-        } catch (...) {
-          ++failed;
-        }
+        } catch (...) { ++failed; }
     });
   for (std::thread& t : all) t.join();
   return failed;
@@ -63,36 +62,43 @@ TEST_CASE("one jit object, several shapes, traced by whoever comes first") {
 TEST_CASE("functions that share a cache by type or address") {
   CHECK(failures([](int t, int round) {
           const double x = t + 0.1 * round;
-          return close(fx::jit([](Array a) { return a * a + 1.0; })(x), x * x + 1) && close(fx::jit(halved)(x), x / 2) &&
-                 close(fx::jit(halved)(vector({x, 1})), vector({x / 2, 0.5}));
+          return close(fx::jit([](Array a) { return a * a + 1.0; })(x), x * x + 1) &&
+                 close(fx::jit(halved)(x), x / 2) && close(fx::jit(halved)(vector({x, 1})), vector({x / 2, 0.5}));
         }) == 0);
 }
 TEST_CASE("transforms, nested, each traced anew") {
   const Array x = vector({0.3, -0.8, 1.1}), m = rows(3);
   auto f = [](Array a) { return np::sum(sin(a) * exp(a * 0.5)); };
-  const Array g = fx::grad(f)(x), h = fx::jvp(fx::grad(f), std::tuple(x), std::tuple(x)).second, v = fx::vmap(fx::grad(f))(m),
-              p = fx::vjp(f, x).second(2.0), n = fx::grad([&](Array a) { return a * fx::grad([&](Array b) { return a * b * b; })(a); })(1.5);
+  const Array g = fx::grad(f)(x), h = fx::jvp(fx::grad(f), std::tuple(x), std::tuple(x)).second,
+              v = fx::vmap(fx::grad(f))(m), p = fx::vjp(f, x).second(2.0),
+              n = fx::grad([&](Array a) { return a * fx::grad([&](Array b) { return a * b * b; })(a); })(1.5);
   CHECK(failures([&](int t, int) {
           switch (t % 5) {
             case 0: return close(fx::grad(f)(x), g);
             case 1: return close(fx::jvp(fx::grad(f), std::tuple(x), std::tuple(x)).second, h);
             case 2: return close(fx::jit(fx::vmap(fx::grad(f)))(m), v);
             case 3: return close(fx::vjp(f, x).second(2.0), p);
-            default: return close(fx::grad([&](Array a) { return a * fx::grad([&](Array b) { return a * b * b; })(a); })(1.5), n);
+            default:
+              return close(fx::grad([&](Array a) { return a * fx::grad([&](Array b) { return a * b * b; })(a); })(1.5),
+                           n);
           }
         }) == 0);
 }
 TEST_CASE("eager operations and loops on shared Arrays, and memory that moves between threads") {
   Array shared = rows(4);
   const Array sum = np::sum(shared * 2.0), sorted = np::sort(shared);
-  const auto [c, ys] = fx::scan([](Array s, Array r) { return std::pair(tanh(s + r), s); }, shared(0), shared);
+  auto loop = [](const Array& rows) {
+    return fx::scan([](Array s, Array r) { return std::pair(tanh(s + r), s); }, rows(0), rows);
+  };
+  const std::pair<Array, Array> looped = loop(shared);
   std::vector<Array> made(threads * rounds);
-  CHECK(failures([&, &c = c, &ys = ys](int t, int round) {
+  CHECK(failures([&](int t, int round) {
           Array mine = shared;
-          const auto [d, zs] = fx::scan([](Array s, Array r) { return std::pair(tanh(s + r), s); }, mine(0), mine);
+          const auto [c, ys] = loop(mine);
           made[std::size_t(t * rounds + round)] = std::move(mine) + double(t);
           if (round == 3) fx::release_cached_memory();
-          return close(np::sum(shared * 2.0), sum) && close(np::sort(shared), sorted) && close(d, c) && close(zs, ys);
+          return close(np::sum(shared * 2.0), sum) && close(np::sort(shared), sorted) && close(c, looped.first) &&
+                 close(ys, looped.second);
         }) == 0);
   for (int t = 0; t < threads; ++t) CHECK(close(made[std::size_t(t * rounds)], shared + double(t)));
 }
@@ -112,23 +118,26 @@ TEST_CASE("Errors on some threads do not disturb others") {
   CHECK(failures([&](int t, int) {
           if (t % 2) return close(f(x, x), 14.0) && close(fx::grad([&](Array a) { return f(a, x); })(x), x);
           try {
-            if (t % 4) f(x, y);
-            else fx::vmap([&](Array a) -> Array { throw a; })(x);
+            if (t % 4)
+              f(x, y);
+            else
+              fx::vmap([&](Array a) -> Array { throw a; })(x);
           } catch (const fx::Error& e) {
             return e.code == fx::ErrorCode::shape && fx::detail::current_trace() == nullptr;
-          } catch (const Array& thrown) {
-            return thrown.rank() == 0 && fx::detail::current_trace() == nullptr;
-          }
+          } catch (const Array& thrown) { return thrown.rank() == 0 && fx::detail::current_trace() == nullptr; }
           return false;
         }) == 0);
 }
 TEST_CASE("inspection, text and symbolic sizes") {
   CHECK(failures([](int t, int) {
           const std::string name = "n" + std::to_string(t % 3);
-          const fx::Jaxpr j = fx::make_jaxpr(fx::grad([](Array a) { return np::sum(a * a); }))(fx::type(fx::f32, {fx::dim(name), 2}));
+          const fx::Jaxpr j =
+              fx::make_jaxpr(fx::grad([](Array a) { return np::sum(a * a); }))(fx::type(fx::f32, {fx::dim(name), 2}));
           const std::string text(j.text().view());
-          return text.find("a:f32[" + name + ",2]") != std::string::npos && fx::digest(fx::parse(text)) == fx::digest(j.graph) &&
-                 fx::eval_shape([](Array a) { return np::sum(a, {.axis = 0}); })(fx::type(fx::f32, {4, 2})).shape() == fx::Dims{2};
+          return text.find("a:f32[" + name + ",2]") != std::string::npos &&
+                 fx::digest(fx::parse(text)) == fx::digest(j.graph) &&
+                 fx::eval_shape([](Array a) { return np::sum(a, {.axis = 0}); })(fx::type(fx::f32, {4, 2})).shape() ==
+                     fx::Dims{2};
         }) == 0);
 }
 

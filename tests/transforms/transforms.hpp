@@ -15,7 +15,9 @@ namespace np = fx::numpy;
 using Doubles = std::vector<double>;
 
 inline Array vector(const Doubles& values) { return Array(values); }
-inline Array matrix(std::int64_t rows, std::int64_t columns, const Doubles& values) { return Array(values, {rows, columns}); }
+inline Array matrix(std::int64_t rows, std::int64_t columns, const Doubles& values) {
+  return Array(values, {rows, columns});
+}
 inline Doubles doubles(const Array& x) { return fx::convert(x, fx::f64).to_vector<double>(); }
 
 // |a - b| <= tolerance * (1 + |b|) in every element.
@@ -39,7 +41,8 @@ inline bool close(const Array& a, double b, double tolerance = 1e-12) {
 }
 
 // The derivative of f at x along dx by central differences with one step of extrapolation (Richardson): error O(h^4).
-inline Doubles directional(const std::function<Doubles(const Doubles&)>& f, const Doubles& x, const Doubles& dx, double h = 1e-3) {
+inline Doubles directional(const std::function<Doubles(const Doubles&)>& f, const Doubles& x, const Doubles& dx,
+                           double h = 1e-3) {
   auto slope = [&](double step) {
     Doubles up = x, down = x;
     for (std::size_t i = 0; i < x.size(); ++i) up[i] += step * dx[i], down[i] -= step * dx[i];

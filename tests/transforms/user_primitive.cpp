@@ -1,5 +1,5 @@
-// transforms/user_primitive.cpp -- primitives defined outside fx, with nothing of fx edited: they work under every transform, on
-// every tier, in constant evaluation, in print and parse.
+// transforms/user_primitive.cpp -- primitives defined outside fx, with nothing of fx edited: they work under every
+// transform, on every tier, in constant evaluation, in print and parse.
 #include <fx/fx.hpp>
 
 #include "transforms.hpp"
@@ -10,8 +10,8 @@ namespace {
 
 using fx::Val;
 
-// The derivative of order `order` >= 1 of sin(x)/x. Away from 0 by the recurrence x f_k = sin(x + k pi/2) - k f_(k-1); near it
-// by the Taylor series.
+// The derivative of order `order` >= 1 of sin(x)/x. Away from 0 by the recurrence x f_k = sin(x + k pi/2) - k f_(k-1);
+// near it by the Taylor series.
 struct SincDerivative : fx::Unary<SincDerivative> {
   static constexpr std::string_view name = "sinc_derivative";
   static constexpr fx::DTypes takes = fx::floats;
@@ -57,7 +57,9 @@ struct Sinc : fx::Unary<Sinc> {
     const V safe = select(eq(x, V::c(T(0))), V::c(T(1)), x);
     return select(eq(x, V::c(T(0))), V::c(T(1)), fx::Sin::emit(safe) / safe);
   }
-  static constexpr Val tangent(Val t, Val x, Val) { return t * fx::bind(fx::prim<SincDerivative>, {x}, fx::Params().integer(1)); }
+  static constexpr Val tangent(Val t, Val x, Val) {
+    return t * fx::bind(fx::prim<SincDerivative>, {x}, fx::Params().integer(1));
+  }
 };
 
 // log(exp(a) + exp(b)) as a fold: logsumexp in one pass.
@@ -83,7 +85,9 @@ struct LogAddExp : fx::Reduce<LogAddExp> {
 };
 
 constexpr Array sinc(Array::Op x) { return fx::apply(fx::prim<Sinc>, {x}); }
-constexpr Array log_add_exp(Array::Op x, const fx::Dims& axes) { return fx::apply(fx::prim<LogAddExp>, {x}, fx::Params().dims(axes)); }
+constexpr Array log_add_exp(Array::Op x, const fx::Dims& axes) {
+  return fx::apply(fx::prim<LogAddExp>, {x}, fx::Params().dims(axes));
+}
 
 double sinc_of(double x) { return x == 0 ? 1 : std::sin(x) / x; }
 double slope_of(double x) { return x == 0 ? 0 : (std::cos(x) - std::sin(x) / x) / x; }
@@ -108,7 +112,8 @@ TEST_CASE("value, eagerly, under jit, in a loop and in both dtypes") {
   const Array x = vector(at);
   CHECK(close(sinc(x), vector(expect)));
   CHECK(close(fx::jit([](Array a) { return sinc(a) + sinc(a * 0.0); })(x), vector(expect) + 1.0));
-  CHECK(close(fx::scan([](Array c, Array r) { return std::pair(c + sinc(r), sinc(r)); }, 0.0, x).second, vector(expect)));
+  CHECK(
+      close(fx::scan([](Array c, Array r) { return std::pair(c + sinc(r), sinc(r)); }, 0.0, x).second, vector(expect)));
   CHECK(close(doubles(sinc(convert(x, fx::f32))), expect, 1e-6));
   CHECK(sinc(np::zeros({0, 3})).shape() == fx::Dims{0, 3});
   CHECK(sinc(2.0f).dtype() == fx::f32);

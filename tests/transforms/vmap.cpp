@@ -75,10 +75,14 @@ TEST_CASE("axes by path") {
   }
   const Net m{{{iota({3, 4, 5}), iota({4, 5})}}, iota({5})};
   const Array z = fx::vmap(f, {.in = {{{"layers", -1}, {"scale", 0}}, 0}})(m, iota({5, 3}));
-  for (int i = 0; i < 5; ++i) CHECK(close(z(i), f(Net{{{m.layers[0].w(fx::all, fx::all, i), m.layers[0].b(fx::all, i)}}, m.scale(i)}, iota({5, 3})(i))));
+  for (int i = 0; i < 5; ++i)
+    CHECK(close(
+        z(i), f(Net{{{m.layers[0].w(fx::all, fx::all, i), m.layers[0].b(fx::all, i)}}, m.scale(i)}, iota({5, 3})(i))));
 }
 TEST_CASE("trees of results, maps and vectors") {
-  auto f = [](const std::map<std::string, Array>& m) { return std::map<std::string, std::vector<Array>>{{"r", {m.at("a") * m.at("b"), m.at("b")}}}; };
+  auto f = [](const std::map<std::string, Array>& m) {
+    return std::map<std::string, std::vector<Array>>{{"r", {m.at("a") * m.at("b"), m.at("b")}}};
+  };
   const auto r = fx::vmap(f)(std::map<std::string, Array>{{"a", vector({1, 2})}, {"b", matrix(2, 2, {1, 2, 3, 4})}});
   CHECK(close(r.at("r")[0], matrix(2, 2, {1, 2, 6, 8})));
   CHECK(close(r.at("r")[1], matrix(2, 2, {1, 2, 3, 4})));
@@ -118,7 +122,9 @@ TEST_CASE("vmap of grad is a loop of grads; per-example gradients sum to the gra
     CHECK(close(each.w(i), one.w));
     CHECK(close(each.b(i), one.b));
   }
-  const Layer all = fx::grad([&](const Layer& p) { return np::sum(fx::vmap(loss, {.in = {fx::none, 0, 0}})(p, x, y)); })(l);
+  const Layer all = fx::grad([&](const Layer& p) {
+    return np::sum(fx::vmap(loss, {.in = {fx::none, 0, 0}})(p, x, y));
+  })(l);
   CHECK(close(all.w, np::sum(each.w, {.axis = 0})));
   CHECK(close(all.b, np::sum(each.b, {.axis = 0})));
 }
@@ -130,10 +136,29 @@ TEST_CASE("grad of vmap, with the batch gathered in the gradient of what is shar
 }
 TEST_CASE("a batch of ensembles, each trained on its own rows") {
   // vmap over (parameters, rows) of a jitted gradient step.
-  auto step = fx::jit([](Array w, Array x) { return w - 0.1 * fx::grad([&](Array v) { return np::mean((v - x) * (v - x)); })(w); });
+  auto step = fx::jit(
+      [](Array w, Array x) { return w - 0.1 * fx::grad([&](Array v) { return np::mean((v - x) * (v - x)); })(w); });
   const Array w = vector({1, -2, 3}), x = iota({3, 7});
   const Array y = fx::vmap([&](Array a, Array b) { return step(a, b); })(w, x);
   for (int i = 0; i < 3; ++i) CHECK(close(y(i), step(w(i), x(i))));
+}
+TEST_CASE("a batch of random keys draws what each key draws") {
+  const fx::Key batch = fx::random::keys(fx::random::key(5), 4);
+  auto draw = [](const fx::Key& k, Array scale) {
+    auto [a, b] = fx::random::split<2>(k);
+    return fx::random::normal(a, {3}) * scale + fx::random::uniform(b, {3});
+  };
+  const Array scale = np::arange(4, fx::f32), y = fx::vmap(draw)(batch, scale);
+  for (int i = 0; i < 4; ++i) CHECK(doubles(y(i)) == doubles(draw(fx::Key{batch.data(i)}, scale(i))));
+}
+TEST_CASE("no results, and a symbolic batch") {
+  static_assert(std::is_same_v<decltype(fx::vmap([](Array) { return std::tuple(); })(Array())), std::tuple<>>);
+  fx::vmap([](Array) { return std::tuple(); })(vector({1, 2}));
+  auto f = [](Array a, Array b) { return np::sum(a * b) + a(0); };
+  const fx::Jaxpr j =
+      fx::make_jaxpr(fx::vmap(fx::grad(f)))(fx::type(fx::f32, {fx::dim("n"), 4}), fx::type(fx::f32, {fx::dim("n"), 4}));
+  CHECK(j.graph.type(j.graph.outs[0]) == fx::type(fx::f32, {fx::dim("n"), 4}));
+  CHECK(fx::verify(j.graph).empty());
 }
 TEST_CASE("indexing, sorting and writes inside") {
   auto f = [](Array a, Array i) { return np::sort(a)(i) + a.at(i).add(10.0); };

@@ -8,8 +8,8 @@
 #if FX_BODIES
 namespace fx::inline v0::tiled::kernels {
 
-// Elements become keys this many at a time, so that keys stay in the first-level cache. A NaN is the largest, also for argmin,
-// whose keys run down.
+// Elements become keys this many at a time, so that keys stay in the first-level cache. A NaN is the largest, also for
+// argmin, whose keys run down.
 inline constexpr std::int64_t arg_tile = 512;
 
 // Positions among n keys are counted in rounds of all lanes, which a key's own width holds.
@@ -82,8 +82,8 @@ void arg_row(ArgState& s, DType d, bool down, const void* in, std::int64_t first
 
 // Columns: the largest keys and their positions, side by side. The first row that comes in begins.
 template <class K>
-void arg_columns(K* best, std::int64_t* position, DType d, bool down, const void* in, std::int64_t first, std::int64_t rows,
-                 std::int64_t cols, std::int64_t stride, bool begins) {
+void arg_columns(K* best, std::int64_t* position, DType d, bool down, const void* in, std::int64_t first,
+                 std::int64_t rows, std::int64_t cols, std::int64_t stride, bool begins) {
   alignas(64) K keys[arg_tile];
   const char* x = static_cast<const char*>(in);
   for (std::int64_t i = 0; i < rows; ++i, begins = false)
@@ -99,8 +99,10 @@ void arg_columns(K* best, std::int64_t* position, DType d, bool down, const void
 // Calls f<K>() for the key type of d.
 template <class F>
 void with_key(DType d, F&& f) {
-  if (key_size(d) == 4) f.template operator()<std::int32_t>();
-  else f.template operator()<std::int64_t>();
+  if (key_size(d) == 4)
+    f.template operator()<std::int32_t>();
+  else
+    f.template operator()<std::int64_t>();
 }
 
 }  // namespace fx::inline v0::tiled::kernels

@@ -1,13 +1,12 @@
 // kernels/copy.hpp -- copy_box, a strided copy between arrays of any layout, and fill.
 #pragma once
 #include <cstdint>
-
 #include <fx/config.hpp>
 
 namespace fx::inline v0::tiled {
 
-// out[sum i_d * out_strides[d]] = in[sum i_d * in_strides[d]] for all 0 <= i_d < sizes[d]. Strides are in elements of 1, 2,
-// 4, 8 or 16 bytes; those of the input may be 0 or negative. Rank at most max_rank; out and in do not overlap.
+// out[sum i_d * out_strides[d]] = in[sum i_d * in_strides[d]] for all 0 <= i_d < sizes[d]. Strides are in elements of
+// 1, 2, 4, 8 or 16 bytes; those of the input may be 0 or negative. Rank at most max_rank; out and in do not overlap.
 void copy_box(void* out, const std::int64_t* out_strides, const void* in, const std::int64_t* in_strides,
               const std::int64_t* sizes, int rank, int element_size);
 

@@ -1,4 +1,4 @@
-// kernels/copy_body.hpp -- the loops of copy_box and fill: dimensions merged, rows by memcpy, transposes in small squares.
+// kernels/copy_body.hpp -- the loops of copy_box and fill: merged dimensions, rows by memcpy, transposes in squares.
 #pragma once
 #include <cstring>
 #include <utility>
@@ -10,12 +10,26 @@ namespace fx::inline v0::tiled {
 namespace kernels {
 
 // An element that is only moved.
-template <int Size> struct Moved;
-template <> struct Moved<1> { typedef std::uint8_t type __attribute__((__may_alias__)); };
-template <> struct Moved<2> { typedef std::uint16_t type __attribute__((__may_alias__)); };
-template <> struct Moved<4> { typedef std::uint32_t type __attribute__((__may_alias__)); };
-template <> struct Moved<8> { typedef std::uint64_t type __attribute__((__may_alias__)); };
-template <> struct Moved<16> {
+template <int Size>
+struct Moved;
+template <>
+struct Moved<1> {
+  typedef std::uint8_t type __attribute__((__may_alias__));
+};
+template <>
+struct Moved<2> {
+  typedef std::uint16_t type __attribute__((__may_alias__));
+};
+template <>
+struct Moved<4> {
+  typedef std::uint32_t type __attribute__((__may_alias__));
+};
+template <>
+struct Moved<8> {
+  typedef std::uint64_t type __attribute__((__may_alias__));
+};
+template <>
+struct Moved<16> {
   struct __attribute__((__may_alias__)) type {
     std::uint64_t half[2];
   };
@@ -40,8 +54,8 @@ struct Box {
     std::swap(out[a], out[b]);
   }
   static std::int64_t magnitude(std::int64_t v) { return v < 0 ? -v : v; }
-  // Writes go in rising addresses: the innermost dimension is the one with the smallest output stride; beside it, the one
-  // that reads contiguously, so that the two can be copied in squares.
+  // Writes go in rising addresses: the innermost dimension is the one with the smallest output stride; beside it, the
+  // one that reads contiguously, so that the two can be copied in squares.
   void order() {
     for (int i = 1; i < rank; ++i)
       for (int j = i; j > 0 && magnitude(out[j - 1]) < magnitude(out[j]); --j) swap_dims(j - 1, j);
@@ -66,21 +80,33 @@ void copy_row(T* out, std::int64_t out_step, const T* in, std::int64_t in_step, 
   }
 }
 
-// rows x cols in squares, each turned in a small buffer: every cache line is touched once on either side, whatever the
+template <class T>
+constexpr std::int64_t square_side = 64 / sizeof(T);  // a cache line
+
+// A square of contiguous lines on either side, turned in a small buffer: every cache line is touched once, whatever the
 // strides (powers of two would make lines push each other out of the cache).
 template <class T>
-void copy_squares(T* out, std::int64_t out_row, std::int64_t out_col, const T* in, std::int64_t in_row, std::int64_t in_col,
-                  std::int64_t rows, std::int64_t cols) {
-  constexpr std::int64_t line = 64 / std::int64_t(sizeof(T)), side = line < 16 ? 16 : line;
+void turn_square(T* out, std::int64_t out_row, const T* in, std::int64_t in_col) {
+  constexpr std::int64_t side = square_side<T>;
   T square[side * side];
+  for (std::int64_t j = 0; j < side; ++j)
+    for (std::int64_t i = 0; i < side; ++i) square[i * side + j] = in[j * in_col + i];
+  for (std::int64_t i = 0; i < side; ++i) std::memcpy(out + i * out_row, square + i * side, side * sizeof(T));
+}
+// rows x cols in squares, which fit the first-level cache on both sides.
+template <class T>
+void copy_squares(T* out, std::int64_t out_row, std::int64_t out_col, const T* in, std::int64_t in_row,
+                  std::int64_t in_col, std::int64_t rows, std::int64_t cols) {
+  constexpr std::int64_t side = square_side<T>;
   for (std::int64_t r = 0; r < rows; r += side)
     for (std::int64_t c = 0; c < cols; c += side) {
       const std::int64_t m = rows - r < side ? rows - r : side, n = cols - c < side ? cols - c : side;
-      for (std::int64_t j = 0; j < n; ++j) {
-        const T* from = in + r * in_row + (c + j) * in_col;
-        for (std::int64_t i = 0; i < m; ++i) square[i * side + j] = from[i * in_row];
-      }
-      for (std::int64_t i = 0; i < m; ++i) copy_row(out + (r + i) * out_row + c * out_col, out_col, square + i * side, 1, n);
+      T* to = out + r * out_row + c * out_col;
+      const T* from = in + r * in_row + c * in_col;
+      if (in_row == 1 && out_col == 1 && m == side && n == side)
+        turn_square(to, out_row, from, in_col);
+      else
+        for (std::int64_t i = 0; i < m; ++i) copy_row(to + i * out_row, out_col, from + i * in_row, in_col, n);
     }
 }
 
@@ -147,9 +173,12 @@ FX_INLINE void copy_box(void* out, const std::int64_t* out_strides, const void* 
 
 FX_INLINE void fill(void* out, std::uint64_t bits, std::int64_t n, int element_size) {
   if (n == 0) return;
-  if (element_size == 1) std::memset(out, int(bits & 255), std::size_t(n));
-  else if (element_size == 4) kernels::fill_as(out, std::uint32_t(bits), n);
-  else kernels::fill_as(out, std::uint64_t(bits), n);
+  if (element_size == 1)
+    std::memset(out, int(bits & 255), std::size_t(n));
+  else if (element_size == 4)
+    kernels::fill_as(out, std::uint32_t(bits), n);
+  else
+    kernels::fill_as(out, std::uint64_t(bits), n);
 }
 
 }  // namespace fx::inline v0::tiled

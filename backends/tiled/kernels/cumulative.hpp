@@ -30,8 +30,8 @@ FX_INLINE void next_row(const Fold& f, char* out, const char* before, const char
 }
 }  // namespace kernels
 
-FX_INLINE void cumulative(const Fold& f, const void* in, void* out, std::int64_t outer, std::int64_t n, std::int64_t inner,
-                          bool reverse, void* scratch) {
+FX_INLINE void cumulative(const Fold& f, const void* in, void* out, std::int64_t outer, std::int64_t n,
+                          std::int64_t inner, bool reverse, void* scratch) {
   const std::int64_t row = inner * size_of(f.dtype), step = reverse ? -row : row;
   if (row == 0 || n == 0) return;
   for (std::int64_t o = 0; o < outer; ++o) {

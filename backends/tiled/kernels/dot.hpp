@@ -1,4 +1,4 @@
-// kernels/dot.hpp -- the matrix product: one chain of fused multiply-adds in rising k for each result, whatever the blocks.
+// kernels/dot.hpp -- the matrix product: for each result one chain of fused multiply-adds in rising k.
 #pragma once
 #include <fx/type.hpp>
 
@@ -19,8 +19,8 @@ struct DotShape {
 // Bytes of 64-byte aligned workspace for products of at most these sizes.
 std::int64_t dot_workspace(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k);
 
-// For i32, i64, u32, u64 (wrapping), f32, f64. k == 0 gives +0. A part of the rows or columns of a product is a product:
-// threads may split m and n as they like, the bits stay.
+// For i32, i64, u32, u64 (wrapping), f32, f64. k == 0 gives +0. A part of the rows or columns of a product is a
+// product: threads may split m and n as they like, the bits stay.
 void dot(DType dtype, const DotShape& s, const void* a, const void* b, void* c, void* workspace);
 
 }  // namespace fx::inline v0::tiled

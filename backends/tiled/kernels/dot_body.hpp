@@ -1,8 +1,8 @@
 // kernels/dot_body.hpp -- the matrix product by blocks: what is packed, in which order blocks are taken.
 //
-// For each block of k: a block of a's rows is packed in panels as high as a tile, then each strip of b, as wide as a tile, is
-// packed into the first-level cache and meets all panels. Small operands are read where they lie. Results wait in c between
-// blocks of k, so that their chains go on where they stopped.
+// For each block of k: a block of a's rows is packed in panels as high as a tile, then each strip of b, as wide as a
+// tile, is packed into the first-level cache and meets all panels. Small operands are read where they lie. Results wait
+// in c between blocks of k, so that their chains go on where they stopped.
 #pragma once
 #include <cstring>
 
@@ -15,16 +15,18 @@
 namespace fx::inline v0::tiled {
 namespace kernels {
 
-// `count` lines, `step` elements apart, of `depth` elements, `along` apart: laid beside each other, and zeros up to `width`.
+// `count` lines, `step` elements apart, of `depth` elements, `along` apart: laid beside each other, and zeros up to
+// `width`.
 template <class U>
-void pack_lines(char* to_, const char* from_, std::int64_t step, std::int64_t along, std::int64_t count, std::int64_t width,
-                std::int64_t depth) {
+void pack_lines(char* to_, const char* from_, std::int64_t step, std::int64_t along, std::int64_t count,
+                std::int64_t width, std::int64_t depth) {
   using T = alias_of<U>;
   T* to = reinterpret_cast<T*>(to_);
   const T* from = reinterpret_cast<const T*>(from_);
   if (count < width) std::memset(to_, 0, std::size_t(width * depth) * sizeof(T));
   if (step == 1) {
-    for (std::int64_t p = 0; p < depth; ++p, to += width, from += along) std::memcpy(to, from, std::size_t(count) * sizeof(T));
+    for (std::int64_t p = 0; p < depth; ++p, to += width, from += along)
+      std::memcpy(to, from, std::size_t(count) * sizeof(T));
     return;
   }
   constexpr std::int64_t some = 16;  // elements of a line at a time: the lines' pieces fit the first-level cache
@@ -39,7 +41,7 @@ void pack_lines(char* to_, const char* from_, std::int64_t step, std::int64_t al
 
 struct DotBlocks {
   DotLoops loops;
-  std::int64_t size, depth, rows;  // bytes of an element; a block's extent in k and in m
+  std::int64_t size, depth, rows;          // bytes of an element; a block's extent in k and in m
   std::int64_t panels_at, tile_at, bytes;  // workspace: the strip of b, a's panels, a tile of c
 
   // For products of at most m rows and k terms.
@@ -56,10 +58,13 @@ struct DotBlocks {
   static std::int64_t align(std::int64_t n) { return (n + 63) / 64 * 64; }
   void pack(char* to, const char* from, std::int64_t step, std::int64_t along, std::int64_t count, std::int64_t width,
             std::int64_t deep) const {
-    if (size == 4) pack_lines<std::uint32_t>(to, from, step, along, count, width, deep);
-    else pack_lines<std::uint64_t>(to, from, step, along, count, width, deep);
+    if (size == 4)
+      pack_lines<std::uint32_t>(to, from, step, along, count, width, deep);
+    else
+      pack_lines<std::uint64_t>(to, from, step, along, count, width, deep);
   }
-  void copy(char* to, std::int64_t to_row, const char* from, std::int64_t from_row, std::int64_t m, std::int64_t n) const {
+  void copy(char* to, std::int64_t to_row, const char* from, std::int64_t from_row, std::int64_t m,
+            std::int64_t n) const {
     for (std::int64_t i = 0; i < m; ++i)
       std::memcpy(to + i * to_row * size, from + i * from_row * size, std::size_t(n * size));
   }

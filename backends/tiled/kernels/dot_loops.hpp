@@ -1,7 +1,7 @@
-// kernels/dot_loops.hpp -- the innermost loops of a matrix product: a tile of results in registers, a few rows, a few columns.
+// kernels/dot_loops.hpp -- the innermost loops of a matrix product: a tile of results, a few rows, a column.
 //
-// Every multiply-add is __builtin_fma, lane by lane on vectors; compilers make one instruction of the lanes. Without the
-// instruction (x86-64 before 2013) it is a call of the C library: slow, and the same bits.
+// Every multiply-add is __builtin_fma, lane by lane on vectors; compilers make one instruction of the lanes. Without
+// the instruction (x86-64 before 2013) it is a call of the C library: slow, and the same bits.
 #pragma once
 #include <fx/type.hpp>
 
@@ -33,8 +33,8 @@ FX_LOOP void multiply_add(typename Lanes<T, bytes>::type& acc, T a, const typena
 
 // One tile: c[i, j] += sum of a[i * a_row + p * a_col] * b[p * b_row + j] for i < MR, j < NV vectors. `first`: from +0.
 template <class T, int bytes, int MR, int NV>
-FX_LOOP void tile_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, const void* b_, std::int64_t b_row, void* c_,
-                       std::int64_t c_row, std::int64_t k, bool first) {
+FX_LOOP void tile_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, const void* b_, std::int64_t b_row,
+                       void* c_, std::int64_t c_row, std::int64_t k, bool first) {
   using V = typename Lanes<T, bytes>::type;
   using P = typename Lanes<T, bytes>::loose;
   constexpr int w = bytes / int(sizeof(T));
@@ -45,8 +45,10 @@ FX_LOOP void tile_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, c
   for (int i = 0; i < MR; ++i)
 #pragma GCC unroll 16
     for (int j = 0; j < NV; ++j) {
-      if (first) acc[i][j] = V{};
-      else acc[i][j] = *reinterpret_cast<const P*>(c + i * c_row + j * w);
+      if (first)
+        acc[i][j] = V{};
+      else
+        acc[i][j] = *reinterpret_cast<const P*>(c + i * c_row + j * w);
     }
   for (; k > 0; --k, a += a_col, b += b_row) {
     V row[NV];
@@ -90,8 +92,8 @@ FX_LOOP void row_piece(const T* a, std::int64_t a_col, const T* b, std::int64_t 
 }
 // A few rows: b is read once from memory, and its rows at hand once for each row of a from the cache.
 template <class T, int bytes>
-FX_LOOP void rows_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, const void* b_, std::int64_t b_row, void* c_,
-                       std::int64_t c_row, std::int64_t m, std::int64_t n, std::int64_t k) {
+FX_LOOP void rows_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, const void* b_, std::int64_t b_row,
+                       void* c_, std::int64_t c_row, std::int64_t m, std::int64_t n, std::int64_t k) {
   const T *a = static_cast<const T*>(a_), *b = static_cast<const T*>(b_);
   T* c = static_cast<T*>(c_);
   std::int64_t p = 0;
@@ -103,8 +105,8 @@ FX_LOOP void rows_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, c
       row_piece<T, bytes, 1>(a + i * a_row + p * a_col, a_col, b + p * b_row, b_row, c + i * c_row, n);
 }
 
-// A column of results: eight chains at a time hide the latency of one. c[i * c_row] += sum of a[i * a_row + p * a_col] *
-// b[p * b_row].
+// A column of results: eight chains at a time hide the latency of one. c[i * c_row] += sum of a[i * a_row + p * a_col]
+// * b[p * b_row].
 template <class T, int rows>
 FX_LOOP void column_piece(const T* a, std::int64_t a_row, std::int64_t a_col, const T* b, std::int64_t b_row, T* c,
                           std::int64_t c_row, std::int64_t k) {
@@ -117,50 +119,56 @@ FX_LOOP void column_piece(const T* a, std::int64_t a_row, std::int64_t a_col, co
   for (int i = 0; i < rows; ++i) c[i * c_row] = acc[i];
 }
 template <class T>
-FX_LOOP void column_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, const void* b_, std::int64_t b_row, void* c_,
-                         std::int64_t c_row, std::int64_t m, std::int64_t k) {
+FX_LOOP void column_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, const void* b_, std::int64_t b_row,
+                         void* c_, std::int64_t c_row, std::int64_t m, std::int64_t k) {
   const T *a = static_cast<const T*>(a_), *b = static_cast<const T*>(b_);
   T* c = static_cast<T*>(c_);
   for (; m >= 8; m -= 8, a += 8 * a_row, c += 8 * c_row) column_piece<T, 8>(a, a_row, a_col, b, b_row, c, c_row, k);
   for (; m > 0; --m, a += a_row, c += c_row) column_piece<T, 1>(a, a_row, a_col, b, b_row, c, c_row, k);
 }
 
-using TileLoop = void (*)(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row, void* c,
-                          std::int64_t c_row, std::int64_t k, bool first);
+using TileLoop = void (*)(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row,
+                          void* c, std::int64_t c_row, std::int64_t k, bool first);
 // The loops of one dtype and level, and the sizes they work in.
 struct DotLoops {
-  int rows = 0, cols = 0;    // of a tile
-  std::int64_t depth = 0;    // of a strip of b that stays in the first-level cache
+  int rows = 0, cols = 0;  // of a tile
+  std::int64_t depth = 0;  // of a strip of b that stays in the first-level cache
   TileLoop tile = nullptr;
   void (*few_rows)(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row, void* c,
                    std::int64_t c_row, std::int64_t m, std::int64_t n, std::int64_t k) = nullptr;
   void (*column)(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row, void* c,
                  std::int64_t c_row, std::int64_t m, std::int64_t k) = nullptr;
-  int narrow_cols = 0;       // a tile of as many rows for what is left of the columns
+  int narrow_cols = 0;  // a tile of as many rows for what is left of the columns
   TileLoop narrow_tile = nullptr;
 };
 
-#define FX_DOT_LOOPS(version, attribute, bytes, MR, NV, strip)                                                          \
-  template <class T>                                                                                                   \
-  attribute void tile_##version(const void* a, std::int64_t ar, std::int64_t ac, const void* b, std::int64_t br, void* c, \
-                                std::int64_t cr, std::int64_t k, bool first) {                                         \
-    tile_loop<T, bytes, MR, NV>(a, ar, ac, b, br, c, cr, k, first);                                                    \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
-  attribute void few_rows_##version(const void* a, std::int64_t ar, std::int64_t ac, const void* b, std::int64_t br,   \
-                                    void* c, std::int64_t cr, std::int64_t m, std::int64_t n, std::int64_t k) {        \
-    rows_loop<T, bytes>(a, ar, ac, b, br, c, cr, m, n, k);                                                             \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
-  attribute void column_##version(const void* a, std::int64_t ar, std::int64_t ac, const void* b, std::int64_t br,     \
-                                  void* c, std::int64_t cr, std::int64_t m, std::int64_t k) {                          \
-    column_loop<T>(a, ar, ac, b, br, c, cr, m, k);                                                                     \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
-  DotLoops dot_##version() {                                                                                           \
-    constexpr int cols = NV * bytes / int(sizeof(T));                                                                  \
-    return {MR, cols, strip / (cols * int(sizeof(T))), &tile_##version<T>, &few_rows_##version<T>, &column_##version<T>, \
-            cols, &tile_##version<T>}; \
+#define FX_DOT_LOOPS(version, attribute, bytes, MR, NV, strip)                                                       \
+  template <class T>                                                                                                 \
+  attribute void tile_##version(const void* a, std::int64_t ar, std::int64_t ac, const void* b, std::int64_t br,     \
+                                void* c, std::int64_t cr, std::int64_t k, bool first) {                              \
+    tile_loop<T, bytes, MR, NV>(a, ar, ac, b, br, c, cr, k, first);                                                  \
+  }                                                                                                                  \
+  template <class T>                                                                                                 \
+  attribute void few_rows_##version(const void* a, std::int64_t ar, std::int64_t ac, const void* b, std::int64_t br, \
+                                    void* c, std::int64_t cr, std::int64_t m, std::int64_t n, std::int64_t k) {      \
+    rows_loop<T, bytes>(a, ar, ac, b, br, c, cr, m, n, k);                                                           \
+  }                                                                                                                  \
+  template <class T>                                                                                                 \
+  attribute void column_##version(const void* a, std::int64_t ar, std::int64_t ac, const void* b, std::int64_t br,   \
+                                  void* c, std::int64_t cr, std::int64_t m, std::int64_t k) {                        \
+    column_loop<T>(a, ar, ac, b, br, c, cr, m, k);                                                                   \
+  }                                                                                                                  \
+  template <class T>                                                                                                 \
+  DotLoops dot_##version() {                                                                                         \
+    constexpr int cols = NV * bytes / int(sizeof(T));                                                                \
+    return {MR,                                                                                                      \
+            cols,                                                                                                    \
+            strip / (cols * int(sizeof(T))),                                                                         \
+            &tile_##version<T>,                                                                                      \
+            &few_rows_##version<T>,                                                                                  \
+            &column_##version<T>,                                                                                    \
+            cols,                                                                                                    \
+            &tile_##version<T>};                                                                                     \
   }
 FX_DOT_LOOPS(plain, , 16, 4, 2, 16384)
 FX_DOT_LOOPS(avx2, FX_AVX2, 32, 6, 2, 16384)

@@ -1,4 +1,4 @@
-// kernels/fold.hpp -- Fold: the operation of a reduction, a running fold or a combining write, by a primitive's name or record.
+// kernels/fold.hpp -- Fold: what a reduction, running fold or combining write does, from a primitive.
 #pragma once
 #include "fold_types.hpp"
 #include "vector_program.hpp"
@@ -14,14 +14,14 @@ struct Fold {
   kernels::FoldLoops loops;    // sum .. min
   VectorProgram program;       // fold, arg
 
-  // For a primitive of kind reduce or cumulative, or an elementwise one of two operands (combining writes, which need no
-  // identity), on elements of `dtype`; `to` is the result dtype of an arg-fold.
+  // For a primitive of kind reduce or cumulative, or an elementwise one of two operands (combining writes, which need
+  // no identity), on elements of `dtype`; `to` is the result dtype of an arg-fold.
   static Fold make(const Prim& p, DType dtype, const Attrs& attrs = {}, DType to = DType::i32);
 
   bool is_arg() const { return op == FoldOp::argmax || op == FoldOp::argmin || op == FoldOp::arg; }
   bool is_native() const { return op < FoldOp::fold; }
-  // Scratch, 64-byte aligned, that the functions taking a Fold need: one for each thread, prepared once. 0 bytes for the
-  // known folds, which take a null scratch.
+  // Scratch, 64-byte aligned, that the functions taking a Fold need: one for each thread, prepared once. 0 bytes for
+  // the known folds, which take a null scratch.
   std::int64_t scratch_bytes() const { return is_native() ? 0 : program.scratch_bytes(); }
   void prepare(void* scratch) const {
     if (!is_native()) program.prepare(scratch);

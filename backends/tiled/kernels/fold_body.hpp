@@ -13,8 +13,8 @@ struct KnownFold {
 };
 // Folds that have native loops.
 inline constexpr KnownFold known_folds[] = {
-    {name_id("reduce_sum"), FoldOp::sum},   {name_id("cumsum"), FoldOp::sum},   {name_id("add"), FoldOp::sum},
-    {name_id("reduce_prod"), FoldOp::prod}, {name_id("mul"), FoldOp::prod},     {name_id("reduce_max"), FoldOp::max},
+    {name_id("reduce_sum"), FoldOp::sum},   {name_id("cumsum"), FoldOp::sum},     {name_id("add"), FoldOp::sum},
+    {name_id("reduce_prod"), FoldOp::prod}, {name_id("mul"), FoldOp::prod},       {name_id("reduce_max"), FoldOp::max},
     {name_id("max"), FoldOp::max},          {name_id("reduce_min"), FoldOp::min}, {name_id("min"), FoldOp::min},
     {name_id("argmax"), FoldOp::argmax},    {name_id("argmin"), FoldOp::argmin}};
 
@@ -71,7 +71,8 @@ FX_INLINE Fold Fold::make(const Prim& p, DType dtype, const Attrs& attrs, DType 
     f.empty = f.op == FoldOp::sum ? 0 : f.identity;  // +0
     return f;
   }
-  if (!p.record) fail(ErrorCode::rule, "primitive '" + std::string(p.name) + "' has no record rule, and folds need one");
+  if (!p.record)
+    fail(ErrorCode::rule, "primitive '" + std::string(p.name) + "' has no record rule, and folds need one");
   f.program = kernels::recorded(p, dtype, 2, arg ? boolean : dtype, attrs);
   if (!arg && p.kind != Kind::elementwise)
     f.identity = f.empty = kernels::value_of(kernels::recorded(p, dtype, 0, dtype, attrs));

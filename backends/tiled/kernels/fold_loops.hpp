@@ -9,8 +9,10 @@
 namespace fx::inline v0::tiled::kernels {
 
 // bool elements are bytes.
-template <class T> using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-template <class T> constexpr int lanes_of = reduce_lanes(sizeof(T) == 4 ? DType::f32 : DType::f64);
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+template <class T>
+constexpr int lanes_of = reduce_lanes(sizeof(T) == 4 ? DType::f32 : DType::f64);
 
 // acc[c] = F(acc[c], x[c], next row's x[c], ...) for the elements c of one piece, Lanes or Single.
 template <class F, class T, class Piece>

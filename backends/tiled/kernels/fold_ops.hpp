@@ -1,7 +1,7 @@
 // kernels/fold_ops.hpp -- the known folds on an element or on a vector of elements.
 //
-// The same text serves both: a comparison gives a bool or a mask, and ?: picks by it. Arguments are references, because a
-// vector that no register of the caller can hold has no agreed way to be passed.
+// The same text serves both: a comparison gives a bool or a mask, and ?: picks by it. Arguments are references, because
+// a vector that no register of the caller can hold has no agreed way to be passed.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -25,15 +25,28 @@ struct Single {
 };
 
 namespace fold {
-template <class X> struct Bits;  // the unsigned integers as wide as a float, or as a vector's floats
-template <> struct Bits<float> { using type = std::uint32_t; };
-template <> struct Bits<double> { using type = std::uint64_t; };
+template <class X>
+struct Bits;  // the unsigned integers as wide as a float, or as a vector's floats
+template <>
+struct Bits<float> {
+  using type = std::uint32_t;
+};
+template <>
+struct Bits<double> {
+  using type = std::uint64_t;
+};
 
 struct Sum {
-  template <class T, class X> FX_LOOP static void run(X& a, const X& b) { a = X(a + b); }
+  template <class T, class X>
+  FX_LOOP static void run(X& a, const X& b) {
+    a = X(a + b);
+  }
 };
 struct Prod {
-  template <class T, class X> FX_LOOP static void run(X& a, const X& b) { a = X(a * b); }
+  template <class T, class X>
+  FX_LOOP static void run(X& a, const X& b) {
+    a = X(a * b);
+  }
 };
 
 // IEEE 754-2019 maximum and minimum, as fx::detail::extremum: NaN wins, -0 < +0.
@@ -43,11 +56,15 @@ struct Extremum {
   FX_LOOP static void run(X& a, const X& b) {
     if constexpr (std::is_floating_point_v<T>) {
       using U = typename Bits<T>::type;
-      if constexpr (sizeof(X) == sizeof(T)) tie<U>(a, b);
-      else tie<typename Lanes<U, sizeof(X)>::type>(a, b);
+      if constexpr (sizeof(X) == sizeof(T))
+        tie<U>(a, b);
+      else
+        tie<typename Lanes<U, sizeof(X)>::type>(a, b);
     } else {
-      if constexpr (max) a = a < b ? b : a;
-      else a = b < a ? b : a;
+      if constexpr (max)
+        a = a < b ? b : a;
+      else
+        a = b < a ? b : a;
     }
   }
 
@@ -58,8 +75,10 @@ struct Extremum {
     const U x = __builtin_bit_cast(U, a), y = __builtin_bit_cast(U, b);
     const X both = __builtin_bit_cast(X, U(max ? x & y : x | y));
     X r;
-    if constexpr (max) r = a >= b ? a : b;
-    else r = a <= b ? a : b;
+    if constexpr (max)
+      r = a >= b ? a : b;
+    else
+      r = a <= b ? a : b;
     r = a == b ? both : r;
     a = a != a ? a : r;
   }

@@ -6,11 +6,8 @@
 
 namespace fx::inline v0::tiled {
 
-enum class FoldOp : std::uint8_t {
-  sum, prod, max, min,  // known: native loops
-  argmax, argmin,
-  fold, arg             // another primitive's: two operands through its recorded program
-};
+// Known folds and arg-folds have native loops; `fold` and `arg` are another primitive's, whose recorded program runs.
+enum class FoldOp : std::uint8_t { sum, prod, max, min, argmax, argmin, fold, arg };
 
 namespace kernels {
 // The loops of a known fold, on elements of its dtype.

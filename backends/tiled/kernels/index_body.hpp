@@ -1,4 +1,4 @@
-// kernels/index_body.hpp -- the loops of gather and scatter: for each index vector a window, copied or folded as one box.
+// kernels/index_body.hpp -- the loops of gather and scatter: for each index vector one box, copied or folded.
 #pragma once
 #include <cstring>
 
@@ -26,8 +26,8 @@ FX_INLINE std::int64_t read_index(DType d, const void* p, std::int64_t i) {
 // What one loop works out once. "Array" is the operand, "result" the updates of a scatter, too.
 struct IndexPlan {
   const IndexLoop& loop;
-  Box window, zeros;  // between array (scatter: out) and result; zeros: from one zero to the result
-  Dims strides;       // of the array
+  Box window, zeros;            // between array (scatter: out) and result; zeros: from one zero to the result
+  Dims strides;                 // of the array
   Dims row_sizes, row_strides;  // the result's dimensions that run over the index vectors
 
   explicit IndexPlan(const IndexLoop& l) : loop(l), strides(strides_of(l.operand)) {
@@ -44,8 +44,10 @@ struct IndexPlan {
         continue;
       }
       skip();
-      if (s.write) window.add(l.result[r], result_strides[r], strides[dim]);
-      else window.add(l.result[r], strides[dim], result_strides[r]);
+      if (s.write)
+        window.add(l.result[r], result_strides[r], strides[dim]);
+      else
+        window.add(l.result[r], strides[dim], result_strides[r]);
       zeros.add(l.result[r], 0, result_strides[r]);
       ++dim;
     }
@@ -116,21 +118,25 @@ FX_INLINE void gather(const IndexLoop& loop, const void* operand, const void* co
   const std::int64_t size = loop.element_size;
   const std::uint64_t zero = 0;
   plan.each(indices, [&](std::int64_t start, std::int64_t offset) {
-    if (start < 0) kernels::copy_window(plan.zeros, to + offset * size, &zero, loop.element_size);
-    else kernels::copy_window(plan.window, to + offset * size, from + start * size, loop.element_size);
+    if (start < 0)
+      kernels::copy_window(plan.zeros, to + offset * size, &zero, loop.element_size);
+    else
+      kernels::copy_window(plan.window, to + offset * size, from + start * size, loop.element_size);
   });
 }
 
-FX_INLINE void scatter(const IndexLoop& loop, const Fold* combine, const void* const* indices, const void* updates, void* out,
-                       void* scratch) {
+FX_INLINE void scatter(const IndexLoop& loop, const Fold* combine, const void* const* indices, const void* updates,
+                       void* out, void* scratch) {
   const kernels::IndexPlan plan(loop);
   const char* from = static_cast<const char*>(updates);
   char* to = static_cast<char*>(out);
   const std::int64_t size = loop.element_size;
   plan.each(indices, [&](std::int64_t start, std::int64_t offset) {
     if (start < 0) return;
-    if (combine) kernels::fold_window(*combine, plan.window, 0, to + start * size, from + offset * size, scratch);
-    else kernels::copy_window(plan.window, to + start * size, from + offset * size, loop.element_size);
+    if (combine)
+      kernels::fold_window(*combine, plan.window, 0, to + start * size, from + offset * size, scratch);
+    else
+      kernels::copy_window(plan.window, to + start * size, from + offset * size, loop.element_size);
   });
 }
 

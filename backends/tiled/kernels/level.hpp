@@ -1,11 +1,10 @@
-// kernels/level.hpp -- which instruction set the compute loops use on this machine, and how a loop is compiled for each.
+// kernels/level.hpp -- which instruction set the loops use on this machine, and how a loop is compiled for each.
 //
-// A loop is one always_inline template. Plain and [[gnu::target]] functions around it give its versions; nothing else is
-// compiled for more than the user's own flags, so no function of the standard library can leak an instruction that the
-// machine lacks.
+// A loop is one always_inline template. Plain and [[gnu::target]] functions around it give its versions; nothing else
+// is compiled for more than the user's own flags, so no function of the standard library can leak an instruction that
+// the machine lacks.
 #pragma once
 #include <atomic>
-
 #include <fx/config.hpp>
 
 // The body of a loop: inlined into functions that differ in their instruction set.
@@ -36,19 +35,21 @@ namespace fx::inline v0::tiled {
 
 enum class Level : int { baseline, avx2, avx512 };
 
-// What this machine has; `baseline` while forced. Programs (VectorProgram, Fold) fix it when they are made.
+// What this machine has, up to the cap. Programs (VectorProgram, Fold) fix it when they are made.
 Level level();
 // For tests: all levels give the same bits.
+void cap_level(Level highest);
 void force_baseline(bool on);
 
 #if FX_BODIES
 namespace kernels {
-FX_SHARED inline std::atomic<bool>& baseline_forced() {
-  static std::atomic<bool> forced{false};
-  return forced;
+FX_SHARED inline std::atomic<Level>& level_cap() {
+  static std::atomic<Level> cap{Level::avx512};
+  return cap;
 }
 FX_INLINE Level machine_level() {
 #if defined(__x86_64__)
+  __builtin_cpu_init();
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Level::baseline;
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw"))
@@ -62,9 +63,11 @@ FX_INLINE Level machine_level() {
 
 FX_INLINE Level level() {
   static const Level best = kernels::machine_level();
-  return kernels::baseline_forced().load(std::memory_order_relaxed) ? Level::baseline : best;
+  const Level cap = kernels::level_cap().load(std::memory_order_relaxed);
+  return cap < best ? cap : best;
 }
-FX_INLINE void force_baseline(bool on) { kernels::baseline_forced().store(on, std::memory_order_relaxed); }
+FX_INLINE void cap_level(Level highest) { kernels::level_cap().store(highest, std::memory_order_relaxed); }
+FX_INLINE void force_baseline(bool on) { cap_level(on ? Level::baseline : Level::avx512); }
 #endif
 
 }  // namespace fx::inline v0::tiled

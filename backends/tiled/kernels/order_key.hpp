@@ -1,4 +1,4 @@
-// kernels/order_key.hpp -- elements as integers in the same order, which is all that sorting and arg-folds need of them.
+// kernels/order_key.hpp -- elements as integers in the same order, all that sorts and arg-folds need of them.
 #pragma once
 #include <fx/ops/layout.hpp>
 
@@ -14,8 +14,8 @@ FX_LOOP auto order_key(T v, bool nan_lowest) {
     using U = fx::detail::fp::uint_of<T>;
     using I = std::make_signed_t<U>;
     constexpr I max = I(~(U(1) << (8 * sizeof(T) - 1))), min = I(~max);
-    const I bits = std::bit_cast<I>(v + T(0));              // -0 + 0 is +0
-    const I key = bits < 0 ? I(bits ^ max) : bits;          // of negative numbers, the larger is the lower
+    const I bits = std::bit_cast<I>(v + T(0));      // -0 + 0 is +0
+    const I key = bits < 0 ? I(bits ^ max) : bits;  // of negative numbers, the larger is the lower
     return v == v ? key : nan_lowest ? min : max;
   } else if constexpr (sizeof(T) == 1) {
     return std::int32_t(v);
@@ -45,7 +45,8 @@ void keys_loop(const T* x, std::int64_t n, std::int64_t step, bool down, KeyOf<T
 }
 FX_LOOPS_END
 FX_INLINE int key_size(DType d) { return size_of(d) == 8 ? 8 : 4; }
-// Keys of n elements, `step` apart: i32 for dtypes of up to 4 bytes, else i64. down: in reverse order. A NaN comes last.
+// Keys of n elements, `step` apart: i32 for dtypes of up to 4 bytes, else i64. down: in reverse order. A NaN comes
+// last.
 FX_INLINE void write_keys(DType d, const void* in, std::int64_t n, std::int64_t step, bool down, void* keys) {
   fx::detail::with_type<computed>(d, [&]<class U>() {
     using T = std::conditional_t<std::is_same_v<U, bool>, Byte, U>;

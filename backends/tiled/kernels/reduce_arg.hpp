@@ -26,8 +26,10 @@ FX_INLINE void take(const Fold& f, ArgState& s, std::int64_t at, const void* x, 
   std::memcpy(&s.key, x, std::size_t(size_of(f.dtype)));
 }
 
-FX_INLINE void arg_row_feed(const Fold& f, ArgState& s, const char* x, std::int64_t first, std::int64_t count, void* scratch) {
-  if (f.op == FoldOp::arg) {  // one after the other: the slowest way, and the only one that asks nothing of the comparison
+FX_INLINE void arg_row_feed(const Fold& f, ArgState& s, const char* x, std::int64_t first, std::int64_t count,
+                            void* scratch) {
+  if (f.op ==
+      FoldOp::arg) {  // one after the other: the slowest way, and the only one that asks nothing of the comparison
     for (std::int64_t i = 0; i < count; ++i) take(f, s, first + i, x + i * size_of(f.dtype), scratch);
   } else {
     with_key(f.dtype, [&]<class K>() { arg_row<K>(s, f.dtype, runs_down(f), x, first, count); });
@@ -35,8 +37,10 @@ FX_INLINE void arg_row_feed(const Fold& f, ArgState& s, const char* x, std::int6
 }
 FX_INLINE void arg_row_merge(const Fold& f, ArgState& s, const ArgState& later, void* scratch) {
   if (later.at < 0) return;
-  if (f.op == FoldOp::arg) take(f, s, later.at, &later.key, scratch);
-  else if (s.at < 0 || later.key > s.key) s = later;
+  if (f.op == FoldOp::arg)
+    take(f, s, later.at, &later.key, scratch);
+  else if (s.at < 0 || later.key > s.key)
+    s = later;
 }
 
 FX_INLINE void other_columns(const Fold& f, char* best, std::int64_t* position, const char* x, std::int64_t first,
@@ -66,8 +70,11 @@ FX_INLINE void arg_columns_merge(const Fold& f, char* best, std::int64_t* positi
   const std::int64_t size = best_size(f);
   for (std::int64_t c = 0; c < cols; ++c, best += size, later += size) {
     bool wins = false;
-    if (f.op == FoldOp::arg) better(f, best, later, 1, &wins, scratch);
-    else with_key(f.dtype, [&]<class K>() { wins = *reinterpret_cast<const K*>(later) > *reinterpret_cast<const K*>(best); });
+    if (f.op == FoldOp::arg)
+      better(f, best, later, 1, &wins, scratch);
+    else
+      with_key(f.dtype,
+               [&]<class K>() { wins = *reinterpret_cast<const K*>(later) > *reinterpret_cast<const K*>(best); });
     if (!wins) continue;
     std::memcpy(best, later, std::size_t(size));
     position[c] = later_position[c];

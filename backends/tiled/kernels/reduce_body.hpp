@@ -44,28 +44,37 @@ FX_INLINE std::int64_t row_state_bytes(const Fold& f) {
 }
 FX_INLINE void row_begin(const Fold& f, void* state) {
   kernels::open(state) = 0;
-  if (f.is_arg()) kernels::arg_state(state) = {-1, 0};
-  else kernels::lanes_begin(f, kernels::inner(state));
+  if (f.is_arg())
+    kernels::arg_state(state) = {-1, 0};
+  else
+    kernels::lanes_begin(f, kernels::inner(state));
 }
-FX_INLINE void row_feed(const Fold& f, void* state, const void* in, std::int64_t first, std::int64_t count, void* scratch) {
+FX_INLINE void row_feed(const Fold& f, void* state, const void* in, std::int64_t first, std::int64_t count,
+                        void* scratch) {
   const char* x = static_cast<const char*>(in);
-  if (f.is_arg()) kernels::arg_row_feed(f, kernels::arg_state(state), x, first, count, scratch);
-  else kernels::lanes_feed(f, kernels::inner(state), x, first, count, scratch);
+  if (f.is_arg())
+    kernels::arg_row_feed(f, kernels::arg_state(state), x, first, count, scratch);
+  else
+    kernels::lanes_feed(f, kernels::inner(state), x, first, count, scratch);
   kernels::open(state) = (first + count) % reduce_block;
 }
 FX_INLINE void row_merge(const Fold& f, void* state, void* block, void* scratch) {
   kernels::row_close(f, block, scratch);
-  if (f.is_arg()) kernels::arg_row_merge(f, kernels::arg_state(state), kernels::arg_state(block), scratch);
-  else fold_into(f, kernels::inner(state), kernels::inner(block), 1, scratch);
+  if (f.is_arg())
+    kernels::arg_row_merge(f, kernels::arg_state(state), kernels::arg_state(block), scratch);
+  else
+    fold_into(f, kernels::inner(state), kernels::inner(block), 1, scratch);
 }
 FX_INLINE void row_finish(const Fold& f, void* state, std::int64_t n, void* out, void* scratch) {
   if (n == 0) return fill(out, f.empty, 1, size_of(f.to));
   kernels::row_close(f, state, scratch);
-  if (f.is_arg()) kernels::store_position(f.to, kernels::arg_state(state).at, out);
-  else std::memcpy(out, kernels::inner(state), std::size_t(size_of(f.dtype)));
+  if (f.is_arg())
+    kernels::store_position(f.to, kernels::arg_state(state).at, out);
+  else
+    std::memcpy(out, kernels::inner(state), std::size_t(size_of(f.dtype)));
 }
-FX_INLINE void reduce_rows(const Fold& f, const void* in, std::int64_t rows, std::int64_t n, std::int64_t row_stride, void* out,
-                           void* scratch) {
+FX_INLINE void reduce_rows(const Fold& f, const void* in, std::int64_t rows, std::int64_t n, std::int64_t row_stride,
+                           void* out, void* scratch) {
   alignas(64) char state[kernels::open_bytes + kernels::lanes_at + 32 * 8];  // 32 lanes or 8 bytes: g++ fears both
   for (std::int64_t r = 0; r < rows; ++r) {
     row_begin(f, state);
@@ -89,8 +98,8 @@ FX_INLINE void col_feed(const Fold& f, void* state, std::int64_t cols, const voi
   const char* x = static_cast<const char*>(in);
   std::int64_t& open = kernels::open(state);
   if (f.is_arg()) {  // open: whether there is a best
-    kernels::arg_columns_feed(f, kernels::inner(state), kernels::positions(f, state, cols), x, first, count, cols, row_stride,
-                              open == 0, scratch);
+    kernels::arg_columns_feed(f, kernels::inner(state), kernels::positions(f, state, cols), x, first, count, cols,
+                              row_stride, open == 0, scratch);
     open += count;
     return;
   }
@@ -109,17 +118,19 @@ FX_INLINE void col_merge(const Fold& f, void* state, void* block, std::int64_t c
   if (f.is_arg())
     kernels::arg_columns_merge(f, kernels::inner(state), kernels::positions(f, state, cols), kernels::inner(block),
                                kernels::positions(f, block, cols), cols, scratch);
-  else fold_into(f, kernels::inner(state), kernels::inner(block), cols, scratch);
+  else
+    fold_into(f, kernels::inner(state), kernels::inner(block), cols, scratch);
 }
 FX_INLINE void col_finish(const Fold& f, void* state, std::int64_t cols, std::int64_t n, void* out, void* scratch) {
   if (n == 0 || cols == 0) return fill(out, f.empty, cols, size_of(f.to));
   kernels::col_close(f, state, cols, scratch);
   if (!f.is_arg()) return void(std::memcpy(out, kernels::inner(state), std::size_t(cols * size_of(f.dtype))));
   const std::int64_t* at = kernels::positions(f, state, cols);
-  for (std::int64_t c = 0; c < cols; ++c) kernels::store_position(f.to, at[c], static_cast<char*>(out) + c * size_of(f.to));
+  for (std::int64_t c = 0; c < cols; ++c)
+    kernels::store_position(f.to, at[c], static_cast<char*>(out) + c * size_of(f.to));
 }
-FX_INLINE void reduce_cols(const Fold& f, const void* in, std::int64_t n, std::int64_t cols, std::int64_t row_stride, void* out,
-                           void* scratch) {
+FX_INLINE void reduce_cols(const Fold& f, const void* in, std::int64_t n, std::int64_t cols, std::int64_t row_stride,
+                           void* out, void* scratch) {
   constexpr std::int64_t some = 256;  // columns whose state fits the first-level cache, and the stack
   alignas(64) char state[kernels::open_bytes + 2 * 8 * some];
   for (std::int64_t c = 0; c < cols; c += some) {

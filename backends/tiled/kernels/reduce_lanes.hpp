@@ -1,4 +1,4 @@
-// kernels/reduce_lanes.hpp -- the inner state of a fold: along rows, lanes and a total; along columns, chains and totals.
+// kernels/reduce_lanes.hpp -- the inner state of a fold along rows: the lanes of a block, and the total before it.
 #pragma once
 #include <fx/ops/layout.hpp>
 
@@ -9,8 +9,8 @@
 namespace fx::inline v0::tiled::kernels {
 
 // acc[c] = fold(acc[c], x[i * stride + c]) for i < rows in order, c < cols.
-FX_INLINE void fold_rows(const Fold& f, void* acc, const char* x, std::int64_t rows, std::int64_t cols, std::int64_t stride,
-                         void* scratch) {
+FX_INLINE void fold_rows(const Fold& f, void* acc, const char* x, std::int64_t rows, std::int64_t cols,
+                         std::int64_t stride, void* scratch) {
   if (f.is_native()) return f.loops.columns(acc, x, rows, cols, stride);
   for (std::int64_t i = 0; i < rows; ++i) fold_into(f, acc, x + i * stride * size_of(f.dtype), cols, scratch);
 }
@@ -33,7 +33,8 @@ FX_INLINE void lanes_close(const Fold& f, char* state, void* scratch) {
   }
 }
 // Elements first .. first + count - 1: up to a whole round of lanes, whole rounds, and what is left, block by block.
-FX_INLINE void lanes_feed(const Fold& f, char* state, const char* x, std::int64_t first, std::int64_t count, void* scratch) {
+FX_INLINE void lanes_feed(const Fold& f, char* state, const char* x, std::int64_t first, std::int64_t count,
+                          void* scratch) {
   const std::int64_t size = size_of(f.dtype), n = reduce_lanes(f.dtype);
   char* lanes = state + lanes_at;
   for (const std::int64_t end = first + count; first < end;) {

@@ -1,4 +1,4 @@
-// kernels/sort_body.hpp -- the sort: positions ordered by keys in stable passes, the last key first, then every array follows.
+// kernels/sort_body.hpp -- the sort: positions ordered by keys in stable passes, the last key first.
 #pragma once
 #include <cstring>
 
@@ -65,7 +65,8 @@ void follow(const Ranked* order, const char* in, char* out, std::int64_t n, std:
   for (std::int64_t i = 0; i < n; ++i) line[i] = x[order[i].at * step];  // out may be in
   for (std::int64_t i = 0; i < n; ++i) y[i * step] = line[i];
 }
-FX_INLINE void follow(DType d, const Ranked* order, const char* in, char* out, std::int64_t n, std::int64_t step, void* spare) {
+FX_INLINE void follow(DType d, const Ranked* order, const char* in, char* out, std::int64_t n, std::int64_t step,
+                      void* spare) {
   switch (size_of(d)) {
     case 1: return follow<std::uint8_t>(order, in, out, n, step, spare);
     case 4: return follow<std::uint32_t>(order, in, out, n, step, spare);
@@ -77,11 +78,14 @@ FX_INLINE void follow(DType d, const Ranked* order, const char* in, char* out, s
 FX_INLINE void rank_line(DType d, const char* line, std::int64_t step, Ranked* x, std::int64_t n, void* keys) {
   write_keys(d, line, n, step, false, keys);
   for (std::int64_t i = 0; i < n; ++i)
-    x[i].key = key_size(d) == 4 ? static_cast<const std::int32_t*>(keys)[x[i].at] : static_cast<const std::int64_t*>(keys)[x[i].at];
+    x[i].key = key_size(d) == 4 ? static_cast<const std::int32_t*>(keys)[x[i].at]
+                                : static_cast<const std::int64_t*>(keys)[x[i].at];
 }
 }  // namespace kernels
 
-FX_INLINE std::int64_t sort_workspace(std::int64_t n) { return n * (2 * std::int64_t(sizeof(kernels::Ranked)) + 8) + 64; }
+FX_INLINE std::int64_t sort_workspace(std::int64_t n) {
+  return n * (2 * std::int64_t(sizeof(kernels::Ranked)) + 8) + 64;
+}
 
 FX_INLINE void sort(Span<const DType> dtypes, int num_keys, const void* const* in, void* const* out, std::int64_t outer,
                     std::int64_t n, std::int64_t inner, void* workspace) {
@@ -101,7 +105,8 @@ FX_INLINE void sort(Span<const DType> dtypes, int num_keys, const void* const* i
       }
       for (int k = 0; k < dtypes.size(); ++k) {
         const std::int64_t at = start * size_of(dtypes[k]);
-        kernels::follow(dtypes[k], x, static_cast<const char*>(in[k]) + at, static_cast<char*>(out[k]) + at, n, inner, line);
+        kernels::follow(dtypes[k], x, static_cast<const char*>(in[k]) + at, static_cast<char*>(out[k]) + at, n, inner,
+                        line);
       }
     }
 }

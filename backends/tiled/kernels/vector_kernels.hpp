@@ -1,4 +1,4 @@
-// kernels/vector_kernels.hpp -- the loop of each vector instruction over groups of 64 elements, and the choice among them.
+// kernels/vector_kernels.hpp -- the loop of each vector instruction over groups of 64 elements, and how it is chosen.
 #pragma once
 #include <fx/ops/layout.hpp>
 
@@ -47,18 +47,29 @@ FX_AVX2 void wide(char* dst, const Place* a, const Place* b, const Place* c, std
   loop<Op, R, A, B, C>(dst, a, b, c, groups);
 }
 FX_LOOPS_END
-// One version, where wide registers gain little or the loop stays scalar anyway. (Each loop costs users compile time; for
-// the same reason there is no third one for AVX-512: these loops move data through the first-level cache.)
+// One version, where wide registers gain little or the loop stays scalar anyway. (Each loop costs users compile time;
+// for the same reason there is no third one for AVX-512: these loops move data through the first-level cache.)
 template <class Op, class R, class A, class B = void, class C = void>
 constexpr Kernel single = &plain<Op, R, A, B, C>;
 template <class Op, class R, class A, class B = void, class C = void>
 Kernel versions(Level l) {
-  if constexpr (std::is_same_v<A, Byte> && std::is_same_v<R, Byte>) return single<Op, R, A, B, C>;
-  else return l == Level::baseline ? &plain<Op, R, A, B, C> : &wide<Op, R, A, B, C>;
+  if constexpr (std::is_same_v<A, Byte> && std::is_same_v<R, Byte>)
+    return single<Op, R, A, B, C>;
+  else
+    return l == Level::baseline ? &plain<Op, R, A, B, C> : &wide<Op, R, A, B, C>;
 }
-template <class Op, class T> Kernel unary(Level l) { return versions<Op, T, T>(l); }
-template <class Op, class T> Kernel binary(Level l) { return versions<Op, T, T, T>(l); }
-template <class Op, class T> Kernel comparison(Level l) { return versions<Op, Byte, T, T>(l); }
+template <class Op, class T>
+Kernel unary(Level l) {
+  return versions<Op, T, T>(l);
+}
+template <class Op, class T>
+Kernel binary(Level l) {
+  return versions<Op, T, T, T>(l);
+}
+template <class Op, class T>
+Kernel comparison(Level l) {
+  return versions<Op, Byte, T, T>(l);
+}
 
 #if defined(__x86_64__) && __has_builtin(__builtin_ia32_sqrtps) && __has_builtin(__builtin_ia32_sqrtpd)
 // Compilers do not vectorise sqrt, which may set errno. The instruction belongs to the base set of the processor.
@@ -70,13 +81,21 @@ void sqrt_groups(char* dst, const Place* a, const Place*, const Place*, std::int
   for (; groups > 0; --groups, from += a->step * std::int64_t(sizeof(T)))
     for (int i = 0; i < group; i += lanes, dst += 16) {
       const V x = *reinterpret_cast<const V*>(from + i * int(sizeof(T)));
-      if constexpr (sizeof(T) == 4) *reinterpret_cast<V*>(dst) = __builtin_ia32_sqrtps(x);
-      else *reinterpret_cast<V*>(dst) = __builtin_ia32_sqrtpd(x);
+      if constexpr (sizeof(T) == 4)
+        *reinterpret_cast<V*>(dst) = __builtin_ia32_sqrtps(x);
+      else
+        *reinterpret_cast<V*>(dst) = __builtin_ia32_sqrtpd(x);
     }
 }
-template <class T> Kernel sqrt_kernel(Level) { return &sqrt_groups<T>; }
+template <class T>
+Kernel sqrt_kernel(Level) {
+  return &sqrt_groups<T>;
+}
 #else
-template <class T> Kernel sqrt_kernel(Level l) { return unary<op::Sqrt, T>(l); }
+template <class T>
+Kernel sqrt_kernel(Level l) {
+  return unary<op::Sqrt, T>(l);
+}
 #endif
 
 // Table and its size are place c.
@@ -107,7 +126,8 @@ Kernel by_width(DType d, F&& f) {
 template <DTypes set, class F>
 Kernel by_type(DType d, F&& f) {
   Kernel k = nullptr;
-  fx::detail::with_type<set>(d, [&]<class T>() { k = f.template operator()<std::conditional_t<__is_same(T, bool), Byte, T>>(); });
+  fx::detail::with_type<set>(
+      d, [&]<class T>() { k = f.template operator()<std::conditional_t<__is_same(T, bool), Byte, T>>(); });
   return k;
 }
 // Integers by width, floats by type.
@@ -131,8 +151,10 @@ Kernel convert_from(DType to, Level l) {
   if (to == boolean) return versions<op::ToBool, Byte, T>(l);
   return by_type<dwords>(to, [&]<class U>() {
     constexpr bool often = in(dtype_of<U>, common) && (sizeof(T) == 1 || in(dtype_of<T>, common));
-    if constexpr (often) return versions<op::Convert<U>, U, T>(l);
-    else return single<op::Convert<U>, U, T>;
+    if constexpr (often)
+      return versions<op::Convert<U>, U, T>(l);
+    else
+      return single<op::Convert<U>, U, T>;
   });
 }
 
@@ -152,8 +174,7 @@ FX_INLINE Kernel arithmetic_kernel(const Instr& i, Level l) {
       if (real) return narrow ? unary<op::ClearSign, std::uint32_t>(l) : unary<op::ClearSign, std::uint64_t>(l);
       if (in(d, unsigned_ints)) return by_width(d, [&]<class U>() { return unary<op::Copy, U>(l); });
       return by_type<only(i32) | only(i64)>(d, [&]<class T>() { return unary<op::AbsSigned, T>(l); });
-    case Instr::fma:
-      return by_type<reals>(d, [&]<class T>() { return versions<op::Fma, T, T, T, T>(l); });
+    case Instr::fma: return by_type<reals>(d, [&]<class T>() { return versions<op::Fma, T, T, T, T>(l); });
     case Instr::sqrt: return by_type<reals>(d, [&]<class T>() { return sqrt_kernel<T>(l); });
 #if defined(__x86_64__)
     case Instr::rint:
@@ -189,11 +210,14 @@ FX_INLINE Kernel bits_kernel(const Instr& i, Level l) {
       return by_width(d, [&]<class U>() { return unary<op::Not, U>(l); });
     case Instr::shl:
       if (d == boolean) return nullptr;
-      return by_type<only(u32) | only(u64)>(size_of(d) == 4 ? u32 : u64, [&]<class U>() { return binary<op::Shl, U>(l); });
+      return by_type<only(u32) | only(u64)>(size_of(d) == 4 ? u32 : u64,
+                                            [&]<class U>() { return binary<op::Shl, U>(l); });
     case Instr::shr:
       return by_type<words>(d, [&]<class T>() {
-        if constexpr (std::is_signed_v<T>) return binary<op::ShrSigned, T>(l);
-        else return binary<op::Shr, T>(l);
+        if constexpr (std::is_signed_v<T>)
+          return binary<op::ShrSigned, T>(l);
+        else
+          return binary<op::Shr, T>(l);
       });
     default: return nullptr;
   }
@@ -205,8 +229,7 @@ FX_INLINE Kernel kernel_of(const Instr& i, Level l) {
     case Instr::le: return compare<op::Le>(i.type, l);
     case Instr::eq: return compare<op::Eq>(i.type, l);
     case Instr::ne: return compare<op::Ne>(i.type, l);
-    case Instr::select:
-      return by_width(i.type, [&]<class U>() { return versions<op::Select, U, Byte, U, U>(l); });
+    case Instr::select: return by_width(i.type, [&]<class U>() { return versions<op::Select, U, Byte, U, U>(l); });
     case Instr::bitcast: return by_width(i.type, [&]<class U>() { return unary<op::Copy, U>(l); });
     case Instr::convert: return by_type<computed>(i.type, [&]<class T>() { return convert_from<T>(i.to, l); });
     case Instr::lookup:

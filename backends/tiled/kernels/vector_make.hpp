@@ -118,8 +118,10 @@ struct VectorProgram::Maker {
       if (!is_input(v)) continue;
       const int slot = take_slot(dtype(v));
       add_copy(v, slot);
-      if (last_use[v] < 0) place[v] = slot;
-      else saved.push_back({v, slot});
+      if (last_use[v] < 0)
+        place[v] = slot;
+      else
+        saved.push_back({v, slot});
     }
   }
   struct Saved {
@@ -190,7 +192,8 @@ struct VectorProgram::Maker {
   }
 };
 
-FX_INLINE VectorProgram VectorProgram::make(const Recorder& r, Span<const int> input_regs, Span<const int> output_regs) {
+FX_INLINE VectorProgram VectorProgram::make(const Recorder& r, Span<const int> input_regs,
+                                            Span<const int> output_regs) {
   VectorProgram p;
   Maker{r, p, {}, {}, {}, {}, {}, {}, {}, {}}.make(input_regs, output_regs);
   return p;

@@ -24,10 +24,20 @@ namespace op {
 namespace fp = fx::detail::fp;
 using fx::detail::Scalar;
 
-#define FX_UNARY(Name, ...) \
-  struct Name { template <class T> FX_LOOP static auto run(T a) { __VA_ARGS__ } };
-#define FX_BINARY(Name, ...) \
-  struct Name { template <class T> FX_LOOP static auto run(T a, T b) { __VA_ARGS__ } };
+#define FX_UNARY(Name, ...)        \
+  struct Name {                    \
+    template <class T>             \
+    FX_LOOP static auto run(T a) { \
+      __VA_ARGS__                  \
+    }                              \
+  };
+#define FX_BINARY(Name, ...)            \
+  struct Name {                         \
+    template <class T>                  \
+    FX_LOOP static auto run(T a, T b) { \
+      __VA_ARGS__                       \
+    }                                   \
+  };
 
 FX_BINARY(Add, return T(a + b);)
 FX_BINARY(Sub, return T(a - b);)
@@ -60,7 +70,7 @@ FX_UNARY(Copy, return a;)
 FX_UNARY(Not, return T(~a);)
 FX_UNARY(NotBool, return T(a ^ T(1));)
 FX_UNARY(Neg, return T(T(0) - a);)
-FX_UNARY(FlipSign, return T(a ^ T(T(1) << (8 * sizeof(T) - 1)));)   // -a of a float, on its bits
+FX_UNARY(FlipSign, return T(a ^ T(T(1) << (8 * sizeof(T) - 1)));)      // -a of a float, on its bits
 FX_UNARY(ClearSign, return T(a & T(~(T(1) << (8 * sizeof(T) - 1))));)  // |a| of a float, on its bits
 struct AbsSigned {
   template <class T>
@@ -85,8 +95,8 @@ struct RintSoft {
   FX_LOOP static float with_sign(float a, float s) { return __builtin_copysignf(a, s); }
   FX_LOOP static double with_sign(double a, double s) { return __builtin_copysign(a, s); }
 };
-// From the nearest integer, less 1 if that lies above. The 1 is masked, for g++ does not vectorise a subtraction (which may
-// trap) that depends on a comparison.
+// From the nearest integer, less 1 if that lies above. The 1 is masked, for g++ does not vectorise a subtraction (which
+// may trap) that depends on a comparison.
 template <class Round>
 struct Floor {
   template <class T>
@@ -99,13 +109,17 @@ struct Floor {
 struct Fma {
   template <class T>
   FX_LOOP static T run(T a, T b, T c) {
-    if constexpr (sizeof(T) == 4) return __builtin_fmaf(a, b, c);
-    else return __builtin_fma(a, b, c);
+    if constexpr (sizeof(T) == 4)
+      return __builtin_fmaf(a, b, c);
+    else
+      return __builtin_fma(a, b, c);
   }
 };
 struct Select {
   template <class T>
-  FX_LOOP static T run(Byte m, T a, T b) { return m ? a : b; }
+  FX_LOOP static T run(Byte m, T a, T b) {
+    return m ? a : b;
+  }
 };
 // As fp::convert. The value is brought into range before it is truncated, so that the loop has no branch.
 template <class To>
@@ -130,7 +144,9 @@ struct Convert {
 };
 struct ToBool {
   template <class T>
-  FX_LOOP static Byte run(T a) { return Byte(a != T(0)); }
+  FX_LOOP static Byte run(T a) {
+    return Byte(a != T(0));
+  }
 };
 
 #undef FX_UNARY

@@ -1,4 +1,4 @@
-// kernels/vector_positions.hpp -- the `index` instruction: positions of a block's elements along a dimension of the output.
+// kernels/vector_positions.hpp -- the `index` instruction: positions of a block's elements along an output dimension.
 #pragma once
 #include <fx/ops/layout.hpp>
 
@@ -7,7 +7,8 @@
 #if FX_BODIES
 namespace fx::inline v0::tiled::kernels {
 
-// Elements of a row from `flat` on: their position stays for `stride` elements, then goes up by one and wraps at `size`.
+// Elements of a row from `flat` on: their position stays for `stride` elements, then goes up by one and wraps at
+// `size`.
 template <class T>
 void row_positions(T* out, std::int64_t flat, std::int64_t stride, std::int64_t size, int count) {
   std::int64_t at = flat / stride % size, stays = stride - flat % stride;

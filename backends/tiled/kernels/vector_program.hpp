@@ -1,4 +1,4 @@
-// kernels/vector_program.hpp -- VectorProgram: a Recorder's instructions, ready to run over blocks of up to 1024 elements.
+// kernels/vector_program.hpp -- VectorProgram: a Recorder's instructions, run over blocks of up to 1024 elements.
 //
 // Instructions run one after another, each over the whole block, on registers that lie in the caller's scratch memory:
 // few enough to stay in the first-level cache. Every instruction works on groups of 64 elements, so that its loop has a
@@ -48,8 +48,8 @@ class VectorProgram {
   void prepare(void* scratch, int block = max_block) const;
 
   // Runs on one block of rows x cols elements, rows * cols <= block. Inputs may have any strides (0: one element for
-  // all); those with rows of `cols` contiguous elements one after the other are read in place, others are gathered first.
-  // An output may be the very memory of an input, element on element; no other overlap. Allocates nothing.
+  // all); those with rows of `cols` contiguous elements one after the other are read in place, others are gathered
+  // first. An output may be the very memory of an input, element on element; no other overlap. Allocates nothing.
   void run(void* scratch, const VectorInput* in, const VectorOutput* out, int rows, int cols,
            const BlockPlace& place = {}) const;
   // The same for n contiguous elements of every input and output.

@@ -11,8 +11,8 @@
 #if FX_BODIES
 namespace fx::inline v0::tiled {
 
-// Offsets in the scratch: the block size it was prepared for, the table of places, where the outputs go, one group for each
-// constant, input and output, then slots and staging memory.
+// Offsets in the scratch: the block size it was prepared for, the table of places, where the outputs go, one group for
+// each constant, input and output, then slots and staging memory.
 struct VectorProgram::Layout {
   static constexpr std::int64_t group_bytes = kernels::group * 8;
   std::int64_t places = 64, targets = 0, constants = 0, inputs = 0, outputs = 0, memory = 0, padded = 0;
@@ -84,7 +84,8 @@ FX_INLINE void VectorProgram::execute(const kernels::Place* places, std::int64_t
                                       const BlockPlace& place) const {
   for (const Step& s : code_) {
     char* dst = places[s.dst].p;
-    if (s.run) s.run(dst, places + s.a, places + s.b, places + s.c, groups);
+    if (s.run)
+      s.run(dst, places + s.a, places + s.b, places + s.c, groups);
     else
       kernels::write_positions(dst, s.dtype, place.sizes, place.rank, int(s.imm), place.start, place.pitch, cols, first,
                                count);
@@ -93,7 +94,8 @@ FX_INLINE void VectorProgram::execute(const kernels::Place* places, std::int64_t
 
 // The whole block, inputs placed and outputs targeted. What is left after the last whole group runs on groups in the
 // scratch, because nothing may be touched beyond the caller's elements.
-FX_INLINE void VectorProgram::execute_block(char* scratch, const Layout& at, int n, int cols, const BlockPlace& place) const {
+FX_INLINE void VectorProgram::execute_block(char* scratch, const Layout& at, int n, int cols,
+                                            const BlockPlace& place) const {
   kernels::Place* places = at.table(scratch);
   char* const* target = at.target(scratch);
   const int tail = n % kernels::group, whole = n - tail;

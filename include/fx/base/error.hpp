@@ -12,7 +12,9 @@ struct Loc {
   const char* file = "";
   int line = 0;
   constexpr Loc() = default;
-  constexpr Loc(const char* f, int l) : file(f), line(l) {}
+  template <class S>
+  requires std::is_same_v<S, const char*>  // {0, 1} is a shape and no Loc
+  constexpr Loc(S f, int l) : file(f), line(l) {}
   static constexpr Loc here(const char* f = __builtin_FILE(), int l = __builtin_LINE()) { return {f, l}; }
 };
 
@@ -54,6 +56,7 @@ namespace detail {
 // f(), whose Errors that name no line get this one.
 template <class F>
 constexpr decltype(auto) at_line(Loc where, F&& f) {
+  if (FX_CONSTANT_EVALUATED()) return f();
   try {
     return f();
   } catch (const Error& e) {
@@ -64,6 +67,8 @@ constexpr decltype(auto) at_line(Loc where, F&& f) {
 }  // namespace detail
 
 // Throws at run time; in constant evaluation it is the compile error that names the call chain.
-[[noreturn]] inline void fail(ErrorCode code, std::string_view message, Loc loc = {}) { throw Error(code, message, loc); }
+[[noreturn]] inline void fail(ErrorCode code, std::string_view message, Loc loc = {}) {
+  throw Error(code, message, loc);
+}
 
 }  // namespace fx::inline v0

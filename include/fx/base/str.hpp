@@ -1,4 +1,5 @@
-// base/str.hpp -- Str: append-only text, usable in constant evaluation (std::string is not, on clang with libstdc++ 12).
+// base/str.hpp -- Str: append-only text, usable in constant evaluation (std::string is not, on clang with libstdc++
+// 12).
 #pragma once
 #include <cstdint>
 #include <string_view>

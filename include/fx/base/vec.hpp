@@ -19,10 +19,10 @@ struct Span {
   constexpr Span() = default;
   constexpr Span(T* data, int size) : p(data), n(size) {}
   template <class C>
-    requires requires(C& c, T*& to) { to = c.data(), c.size(); }
+  requires requires(C& c, T*& to) { to = c.data(), c.size(); }
   constexpr Span(C& c) : p(c.data()), n(int(c.size())) {}
   template <class C>
-    requires requires(const C& c, T*& to) { to = c.data(), c.size(); }
+  requires requires(const C& c, T*& to) { to = c.data(), c.size(); }
   constexpr Span(const C& c) : p(c.data()), n(int(c.size())) {}
   template <std::size_t N>
   constexpr Span(T (&a)[N]) : p(a), n(int(N)) {}

@@ -155,13 +155,13 @@ constexpr Val permuted(Val x, const Dims& perm) {
 template <class F>
 constexpr Array record_unary(const Operand& x, F&& f) {
   Recording r(Span<const Operand>(&x, 1), x.loc);
-  return r.result(f(r.vals[0]));
+  return at_line(x.loc, [&] { return r.result(f(r.vals[0])); });
 }
 template <class F>
 constexpr Array record_binary(const Operand& a, const Operand& b, F&& f) {
   const Operand operands[] = {a, b};
   Recording r(operands, a.loc);
-  return r.result(f(r.vals[0], r.vals[1]));
+  return at_line(a.loc, [&] { return r.result(f(r.vals[0], r.vals[1])); });
 }
 // The same, but a number as b must fit the dtype of a, even bool.
 template <class F>

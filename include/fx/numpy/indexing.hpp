@@ -142,10 +142,12 @@ Array read_at_run_time(const NodeRef& x, Span<const Subscript* const> subs);
 Array write_at_run_time(const NodeRef& x, Span<const Subscript* const> subs, const Operand& v, IndexWrite how,
                         bool sole);
 #if FX_BODIES
-FX_INLINE Array read_at_run_time(const NodeRef& x, Span<const Subscript* const> subs) { return read_at_here(x, subs); }
+FX_INLINE Array read_at_run_time(const NodeRef& x, Span<const Subscript* const> subs) {
+  return at_line(subs[0]->loc, [&] { return read_at_here(x, subs); });
+}
 FX_INLINE Array write_at_run_time(const NodeRef& x, Span<const Subscript* const> subs, const Operand& v, IndexWrite how,
                                   bool sole) {
-  return write_at_here(x, subs, v, how, sole);
+  return at_line(v.loc, [&] { return write_at_here(x, subs, v, how, sole); });
 }
 #endif
 constexpr Array read_at(const NodeRef& x, Span<const Subscript* const> subs) {

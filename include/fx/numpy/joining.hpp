@@ -55,13 +55,13 @@ constexpr Array joined(Recording& r, std::int64_t axis, bool stacked, Loc loc) {
 }
 constexpr Array joined(std::initializer_list<Operand> xs, std::int64_t axis, bool stacked, Loc loc) {
   Recording r(Span<const Operand>(xs.begin(), int(xs.size())), loc);
-  return joined(r, axis, stacked, loc);
+  return at_line(loc, [&] { return joined(r, axis, stacked, loc); });
 }
 constexpr Array joined(Span<const Array> xs, std::int64_t axis, bool stacked, Loc loc) {
   Vec<NodeRef> nodes;
   for (const Array& x : xs) nodes.push_back(node_ref(x, loc));
   Recording r(nodes, loc);
-  return joined(r, axis, stacked, loc);
+  return at_line(loc, [&] { return joined(r, axis, stacked, loc); });
 }
 // `take` elements moved from the end of an axis to its front.
 constexpr Val rolled(Val x, std::int64_t shift, int axis) {

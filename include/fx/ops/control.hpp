@@ -190,7 +190,8 @@ constexpr void Scan::transpose(TransposeCtx& c) {
   // The loop is linear as a whole, so a carry that does not depend on the linear operands starts from 0.
   for (int k = v.consts; k < xs; ++k)
     if (!is_float(c.type(k).dtype))
-      detail::missing_rule(c, name, "transpose", "a carry of integers cannot be transposed; compute it outside the loop");
+      detail::missing_rule(c, name, "transpose",
+                           "a carry of integers cannot be transposed; compute it outside the loop");
   GraphRef body_t = c.passes.transpose(*v.body, lin);  // (others, cts of outs) -> cts of the linear ins
 
   // New body: consts: others; carry: sums for linear consts, cts of the carry; xs: other rows, ct rows -> ct rows.

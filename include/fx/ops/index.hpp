@@ -89,8 +89,8 @@ constexpr bool index_result(TypeCtx& c, const IndexDims& d, Dims& out) {
   for (int k = 0; k < d.operand_batch.n; ++k)
     if (x.dims[int(d.operand_batch[k])] != i.dims[int(d.index_batch[k])] || d.collapsed.contains(d.operand_batch[k]))
       return fail("a shared dimension must have one size in operand and indices, and is not collapsed as well");
-  for (int k = 0; k < x.rank(); ++k)
-    if (d.window[k] < 0 || (x.dims.dim(k).is_static() && d.window[k] > x.dims[k]))
+  for (int k = 0; k < x.rank(); ++k)  // a shared dimension may be empty: no index reads it
+    if (d.window[k] < 0 || (x.dims.dim(k).is_static() && d.window[k] > x.dims[k] && !d.operand_batch.contains(k)))
       return fail("the window is larger than the operand");
   Dims offsets;  // sizes of the window dimensions that remain
   for (int k = 0; k < x.rank(); ++k)

@@ -5,7 +5,8 @@
 namespace fx::inline v0 {
 
 namespace detail {
-constexpr Vec<Val> batch_into(Builder& b, const Graph& g, Span<const char> mapped_in, Span<const Val> ins, Dim size, Vec<char>& out_mapped) {
+constexpr Vec<Val> batch_into(Builder& b, const Graph& g, Span<const char> mapped_in, Span<const Val> ins, Dim size,
+                              Vec<char>& out_mapped) {
   Vec<char> mapped(g.vars.size(), 0);
   for (int i = 0; i < g.ins.size(); ++i) mapped[g.ins[i]] = mapped_in[i];
   Vec<Val> vals;

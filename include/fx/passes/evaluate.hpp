@@ -3,8 +3,8 @@
 // The order of every fold is the one ops/ documents, so the results are those of the backends.
 #pragma once
 #include "../ops/dot.hpp"
-#include "../ops/sort.hpp"
 #include "../ops/random.hpp"
+#include "../ops/sort.hpp"
 #include "../ops/transcendental.hpp"
 #include "batch.hpp"
 
@@ -63,7 +63,9 @@ constexpr void eval_layout(EvalCtx& c) {
   for (const Piece& p : l.pieces) {
     if (is_empty(p.size)) continue;
     Dims index(p.size.n, 0);
-    do c.out[0][int(p.out_offset + flat(index, p.out_stride))] = (*c.in[p.operand])[int(p.in_offset + flat(index, p.in_stride))];
+    do
+      c.out[0][int(p.out_offset + flat(index, p.out_stride))] =
+          (*c.in[p.operand])[int(p.in_offset + flat(index, p.in_stride))];
     while (advance(index, p.size));
   }
 }
@@ -136,9 +138,11 @@ constexpr void eval_reduce(EvalCtx& c) {
   do {
     row.clear();
     Dims r(reduced.n, 0);
-    if (!is_empty(reduced)) do row.push_back((*c.in[0])[int(flat(at, kept_strides) + flat(r, reduced_strides))]);
+    if (!is_empty(reduced)) do
+        row.push_back((*c.in[0])[int(flat(at, kept_strides) + flat(r, reduced_strides))]);
       while (advance(r, reduced));
-    c.out[0][i++] = c.e.prim->form == arg_form ? arg_row(*c.e.prim, x.dtype, row) : fold_row({*c.e.prim, x.dtype}, row, minor);
+    c.out[0][i++] =
+        c.e.prim->form == arg_form ? arg_row(*c.e.prim, x.dtype, row) : fold_row({*c.e.prim, x.dtype}, row, minor);
   } while (advance(at, kept));
 }
 
@@ -161,8 +165,10 @@ constexpr void eval_cumulative(EvalCtx& c) {
 constexpr std::uint64_t multiply_add(DType d, std::uint64_t a, std::uint64_t b, std::uint64_t sum) {
   std::uint64_t r = 0;
   with_type<numbers & computed>(d, [&]<class T>() {
-    if constexpr (is_float(dtype_of<T>)) r = to_bits(fp::fma(from_bits<T>(a), from_bits<T>(b), from_bits<T>(sum)));
-    else r = to_bits(T(std::make_unsigned_t<T>(a) * std::make_unsigned_t<T>(b) + std::make_unsigned_t<T>(sum)));
+    if constexpr (is_float(dtype_of<T>))
+      r = to_bits(fp::fma(from_bits<T>(a), from_bits<T>(b), from_bits<T>(sum)));
+    else
+      r = to_bits(T(std::make_unsigned_t<T>(a) * std::make_unsigned_t<T>(b) + std::make_unsigned_t<T>(sum)));
   });
   return r;
 }
@@ -172,7 +178,8 @@ constexpr void eval_dot(EvalCtx& c) {
   const Type &a = c.type(0), &b = c.type(1);
   const Dims sa = strides_of(a.dims), sb = strides_of(b.dims);
   Dims out_a, out_b, sum, sum_a, sum_b;  // strides of each operand along the result's and the contracted dimensions
-  for (int i = 0; i < d.lhs_batch.n; ++i) out_a.push_back(sa[int(d.lhs_batch[i])]), out_b.push_back(sb[int(d.rhs_batch[i])]);
+  for (int i = 0; i < d.lhs_batch.n; ++i)
+    out_a.push_back(sa[int(d.lhs_batch[i])]), out_b.push_back(sb[int(d.rhs_batch[i])]);
   for (std::int64_t v : d.lhs_free(a.rank())) out_a.push_back(sa[int(v)]), out_b.push_back(0);
   for (std::int64_t v : d.rhs_free(b.rank())) out_a.push_back(0), out_b.push_back(sb[int(v)]);
   for (int i = 0; i < d.lhs_contract.n; ++i) {
@@ -188,7 +195,9 @@ constexpr void eval_dot(EvalCtx& c) {
   do {
     Dims k(sum.n, 0);
     std::uint64_t r = 0;
-    do r = multiply_add(a.dtype, (*c.in[0])[int(flat(at, out_a) + flat(k, sum_a))], (*c.in[1])[int(flat(at, out_b) + flat(k, sum_b))], r);
+    do
+      r = multiply_add(a.dtype, (*c.in[0])[int(flat(at, out_a) + flat(k, sum_a))],
+                       (*c.in[1])[int(flat(at, out_b) + flat(k, sum_b))], r);
     while (advance(k, sum));
     c.out[0][i++] = r;
   } while (advance(at, shape));
@@ -199,8 +208,10 @@ constexpr bool sorts_before(DType d, std::uint64_t a, std::uint64_t b) {
   bool r = false;
   with_type<computed>(d, [&]<class T>() {
     const T x = from_bits<T>(a), y = from_bits<T>(b);
-    if constexpr (is_float(dtype_of<T>)) r = x != x ? false : y != y ? true : x < y;
-    else r = x < y;
+    if constexpr (is_float(dtype_of<T>))
+      r = x != x ? false : y != y ? true : x < y;
+    else
+      r = x < y;
   });
   return r;
 }
@@ -239,7 +250,11 @@ template <class F>
 constexpr void for_each_indexed(EvalCtx& c, const IndexSpec& s, const Dims& updates, F&& f) {
   const Dims& x = c.type(s.operand).dims;
   const Dims xs = strides_of(x), us = strides_of(updates);
-  const Dims rows = s.scalar_indices ? Dims{} : [&] { Dims r = c.type(s.indices).dims; r.erase(r.n - 1); return r; }();
+  const Dims rows = s.scalar_indices ? Dims{} : [&] {
+    Dims r = c.type(s.indices).dims;
+    r.erase(r.n - 1);
+    return r;
+  }();
   Dims row_dims;  // dimensions of updates that run over the rows
   for (int d = 0; d < updates.n; ++d)
     if (!s.window_dims.contains(d)) row_dims.push_back(d);
@@ -276,7 +291,8 @@ constexpr void eval_index(EvalCtx& c) {
   const IndexSpec s = c.e.prim->index(c.g, c.e);
   if (!s.write) {
     c.out[0] = Elements(int(numel(c.out_type())));
-    for_each_indexed(c, s, c.out_type().dims, [&](int x, int u, bool inside) { c.out[0][u] = inside ? (*c.in[s.operand])[x] : 0; });
+    for_each_indexed(c, s, c.out_type().dims,
+                     [&](int x, int u, bool inside) { c.out[0][u] = inside ? (*c.in[s.operand])[x] : 0; });
     return;
   }
   const DType d = c.type(s.operand).dtype;

@@ -1,8 +1,8 @@
 // passes/linearize.hpp -- one walk that computes a Graph and its derivative along tangents that are not known yet.
 //
-// Primal equations go to one Builder, tangent equations to a nested one that captures the primal values it needs. So one
-// forward rule per primitive gives jvp (inline the linear part) and, with the transpose pass, vjp.
-// Radul, Paszke, Frostig, Johnson, Maclaurin: "You only linearize once" (POPL 2023).
+// Primal equations go to one Builder, tangent equations to a nested one that captures the primal values it needs. So
+// one forward rule per primitive gives jvp (inline the linear part) and, with the transpose pass, vjp. Radul, Paszke,
+// Frostig, Johnson, Maclaurin: "You only linearize once" (POPL 2023).
 #pragma once
 #include "../ops/control.hpp"
 
@@ -11,8 +11,8 @@ namespace fx::inline v0 {
 namespace detail {
 constexpr const Passes& passes();
 
-constexpr void linearize_into(Builder& b, Builder& linear, const Graph& g, Span<const Val> x, Span<const Val> t, Vec<Val>& y,
-                              Vec<Val>& dy) {
+constexpr void linearize_into(Builder& b, Builder& linear, const Graph& g, Span<const Val> x, Span<const Val> t,
+                              Vec<Val>& y, Vec<Val>& dy) {
   Vec<Val> primal, tangent(g.vars.size());
   for (int i = 0; i < g.ins.size(); ++i) tangent[g.ins[i]] = t[i];
   Vec<Val> in_t;
@@ -93,8 +93,10 @@ constexpr Graph jvp(const Graph& g, Span<const char> wrt) {
   const Vec<Val> known = inline_graph(b, lin, in);
   for (int j = 0, at = 0; j < dy.size(); ++j) {
     const Type& out = g.type(g.outs[j]);
-    if (dy[j]) y.push_back(known[at++]);
-    else if (detail::differentiable(out)) y.push_back(zeros(b, out));
+    if (dy[j])
+      y.push_back(known[at++]);
+    else if (detail::differentiable(out))
+      y.push_back(zeros(b, out));
   }
   return b.finish(y);
 }

@@ -5,9 +5,10 @@
 namespace fx::inline v0 {
 
 namespace detail {
-// Binds in b the transpose of g, which is linear in the flagged inputs: `ins` are the values of the other inputs (zero for
-// the linear ones), `cts` the cotangents of the outputs, zero where there is none. Returns those of the inputs.
-constexpr Vec<Val> transpose_into(Builder& b, const Graph& g, Span<const char> linear_in, Span<const Val> ins, Span<const Val> cts) {
+// Binds in b the transpose of g, which is linear in the flagged inputs: `ins` are the values of the other inputs (zero
+// for the linear ones), `cts` the cotangents of the outputs, zero where there is none. Returns those of the inputs.
+constexpr Vec<Val> transpose_into(Builder& b, const Graph& g, Span<const char> linear_in, Span<const Val> ins,
+                                  Span<const Val> cts) {
   Vec<char> linear(g.vars.size(), 0);
   Vec<Val> value(g.vars.size()), ct(g.vars.size());
   for (int i = 0; i < g.ins.size(); ++i) {
@@ -72,10 +73,11 @@ constexpr GraphRef transpose(const Graph& g, Span<const char> linear_in) {
   return GraphRef(new Graph(b.finish(outs)));
 }
 
-// Linearizes g at x with respect to the flagged inputs and pulls back: y gets the outputs; returns the cotangents of the
-// flagged inputs. `cts_of(y)` gives the cotangents of the outputs.
+// Linearizes g at x with respect to the flagged inputs and pulls back: y gets the outputs; returns the cotangents of
+// the flagged inputs. `cts_of(y)` gives the cotangents of the outputs.
 template <class F>
-constexpr Vec<Val> pull_back(Builder& b, const Graph& g, Span<const char> wrt, Span<const Val> x, Vec<Val>& y, F&& cts_of) {
+constexpr Vec<Val> pull_back(Builder& b, const Graph& g, Span<const char> wrt, Span<const Val> x, Vec<Val>& y,
+                             F&& cts_of) {
   Builder linear(true, b.depth + 1);
   Vec<Val> t, dy;
   for (int i = 0; i < g.ins.size(); ++i) t.push_back(wrt[i] ? linear.input(g.type(g.ins[i])) : Val());
@@ -92,8 +94,10 @@ constexpr Vec<Val> pull_back(Builder& b, const Graph& g, Span<const char> wrt, S
   Vec<Val> ins(lin.ins.size());
   const int n = lin.ins.size() - lin.captured;
   for (int i = 0; i < lin.ins.size(); ++i) {
-    if (i < n) linear_in[i] = 1;
-    else ins[i] = linear.captured[i - n];
+    if (i < n)
+      linear_in[i] = 1;
+    else
+      ins[i] = linear.captured[i - n];
   }
   Vec<Val> r = transpose_into(b, lin, linear_in, ins, cts);
   r.resize(n);

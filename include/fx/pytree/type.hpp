@@ -46,7 +46,21 @@ namespace detail {
 constexpr Array& key_array(Key& k);
 constexpr const Array& key_array(const Key& k);
 
-enum class TreeKind { array, key, fixed, constant, string, tuple, sequence, map, optional, empty, aggregate, adapted, none };
+enum class TreeKind {
+  array,
+  key,
+  fixed,
+  constant,
+  string,
+  tuple,
+  sequence,
+  map,
+  optional,
+  empty,
+  aggregate,
+  adapted,
+  none
+};
 
 template <class T>
 constexpr TreeKind plain_tree_kind() {
@@ -175,7 +189,8 @@ constexpr void report_fault(FoundFault<Owner, T, fault>) {
       fault != TreeFault::arithmetic,
       "fx: a floating-point or integer member of a pytree must be fx::Array (traced), a template parameter, or "
       "fx::Static<T> (part of the key)");
-  static_assert(fault != TreeFault::base, "fx: a pytree aggregate may not have base classes; make the base a member, or see fx/hana.hpp");
+  static_assert(fault != TreeFault::base,
+                "fx: a pytree aggregate may not have base classes; make the base a member, or see fx/hana.hpp");
   static_assert(fault != TreeFault::c_array, "fx: C-array members are not supported in pytrees; use std::array");
   static_assert(fault != TreeFault::fields,
                 "fx: a pytree aggregate may have at most 32 members; group some in a struct");

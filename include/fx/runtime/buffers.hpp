@@ -1,8 +1,8 @@
 // runtime/buffers.hpp -- Storage, the memory of one array, from a cache of size classes: fresh pages are slow to touch.
 //
-// A block is a 64-byte header (the Storage object and its size class), the data, and at least 64 spare bytes, so that vector
-// code may read past the end. Small blocks go back to a free list of their thread, large ones and the overflow to a shared
-// one; what exceeds its limit returns to the system.
+// A block is a 64-byte header (the Storage object and its size class), the data, and at least 64 spare bytes, so that
+// vector code may read past the end. Small blocks go back to a free list of their thread, large ones and the overflow
+// to a shared one; what exceeds its limit returns to the system.
 #pragma once
 #include "../base/error.hpp"
 #include "../base/ref.hpp"

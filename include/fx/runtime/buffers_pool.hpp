@@ -47,9 +47,12 @@ struct BlockInfo {
   int size_class = 0;
 };
 inline constexpr std::int64_t block_info_at = 48;
-static_assert(sizeof(Storage) <= std::size_t(block_info_at) && sizeof(BlockInfo) + block_info_at <= std::size_t(block_header));
+static_assert(sizeof(Storage) <= std::size_t(block_info_at) &&
+              sizeof(BlockInfo) + block_info_at <= std::size_t(block_header));
 
-inline BlockInfo& block_info(void* block) { return *reinterpret_cast<BlockInfo*>(static_cast<char*>(block) + block_info_at); }
+inline BlockInfo& block_info(void* block) {
+  return *reinterpret_cast<BlockInfo*>(static_cast<char*>(block) + block_info_at);
+}
 
 // Cached data is poisoned under AddressSanitizer, so a use after release is found although the block lives on.
 inline void hide_block([[maybe_unused]] void* block, [[maybe_unused]] int c) {
@@ -67,8 +70,8 @@ inline void show_block([[maybe_unused]] void* block, [[maybe_unused]] int c, [[m
 struct SharedBlocks {
   std::mutex mutex;
   FreeBlock* free[size_classes]{};
-  std::int64_t bytes = 0;                          // in `free`
-  std::int64_t limit = std::int64_t(1) << 30;      // of `bytes`
+  std::int64_t bytes = 0;                      // in `free`
+  std::int64_t limit = std::int64_t(1) << 30;  // of `bytes`
   std::atomic<std::int64_t> allocated{0}, cached{0};
 };
 
@@ -101,7 +104,7 @@ FX_INLINE void share_block(void* block, int c) {
       return;
     }
   }
-  s.cached -= class_bytes(c);
+  s.cached.fetch_sub(class_bytes(c), std::memory_order_relaxed);
   return_block(block, c);
 }
 
@@ -115,12 +118,17 @@ FX_INLINE void* take_shared(int c) {
   return b;
 }
 
-// The free lists of one thread. They die before objects of longer life release their Storages: `gone` says so.
+// Whether the free lists of this thread are gone: they die before objects of longer life release their Storages.
+FX_SHARED FX_INLINE bool& thread_blocks_gone() {
+  static thread_local bool gone = false;
+  return gone;
+}
+
+// The free lists of one thread.
 struct ThreadBlocks {
   FreeBlock* free[size_classes]{};
   int count[size_classes]{};
   int fail_after = -1;
-  static inline thread_local bool gone = false;
 
   void give_to_all() {
     for (int c = 0; c < size_classes; ++c) {
@@ -132,7 +140,7 @@ struct ThreadBlocks {
     }
   }
   ~ThreadBlocks() {
-    gone = true;
+    thread_blocks_gone() = true;
     give_to_all();
   }
 };
@@ -152,7 +160,7 @@ FX_INLINE void* fresh_block(int c) {
 
 FX_INLINE void* find_block(int c) {
   SharedBlocks& s = shared_blocks();
-  if (!ThreadBlocks::gone) {
+  if (!thread_blocks_gone()) {
     ThreadBlocks& t = thread_blocks_of_this();
     if (t.fail_after > 0 && --t.fail_after == 0) {
       t.fail_after = -1;
@@ -161,12 +169,12 @@ FX_INLINE void* find_block(int c) {
     if (FreeBlock* b = t.free[c]) {
       t.free[c] = b->next;
       --t.count[c];
-      s.cached -= class_bytes(c);
+      s.cached.fetch_sub(class_bytes(c), std::memory_order_relaxed);
       return b;
     }
   }
   if (void* b = take_shared(c)) {
-    s.cached -= class_bytes(c);
+    s.cached.fetch_sub(class_bytes(c), std::memory_order_relaxed);
     return b;
   }
   if (void* b = fresh_block(c)) return b;
@@ -183,7 +191,7 @@ namespace fx::inline v0 {
 FX_INLINE Ref<Storage> allocate(std::int64_t bytes) {
   if (bytes < 0 || bytes > detail::largest_allocation)
     fail(ErrorCode::memory, "an array is too large: " + (bytes < 0 ? std::string("its size overflows 64 bits")
-                                                                  : std::to_string(bytes) + " bytes"));
+                                                                   : std::to_string(bytes) + " bytes"));
   const int c = detail::class_of(bytes + detail::block_slack);
   void* block = detail::find_block(c);
   if (!block) fail(ErrorCode::memory, "no memory is left for " + std::to_string(bytes) + " bytes");
@@ -192,19 +200,19 @@ FX_INLINE Ref<Storage> allocate(std::int64_t bytes) {
   Storage* s = new (block) Storage;
   s->data = static_cast<char*>(block) + detail::block_header;
   s->bytes = bytes;
-  detail::shared_blocks().allocated += bytes;
+  detail::shared_blocks().allocated.fetch_add(bytes, std::memory_order_relaxed);
   return Ref<Storage>(s);
 }
 
-FX_INLINE Storage::~Storage() { detail::shared_blocks().allocated -= bytes; }
+FX_INLINE Storage::~Storage() { detail::shared_blocks().allocated.fetch_sub(bytes, std::memory_order_relaxed); }
 
 FX_INLINE void Storage::operator delete(void* block) noexcept {
   const int c = detail::block_info(block).size_class;
   const std::int64_t size = detail::class_bytes(c);
   detail::SharedBlocks& s = detail::shared_blocks();
   detail::hide_block(block, c);
-  s.cached += size;
-  if (size < detail::large_block && !detail::ThreadBlocks::gone) {
+  s.cached.fetch_add(size, std::memory_order_relaxed);
+  if (size < detail::large_block && !detail::thread_blocks_gone()) {
     detail::ThreadBlocks& t = detail::thread_blocks_of_this();
     if (t.count[c] < detail::thread_blocks && (t.count[c] + 1) * size <= detail::thread_bytes) {
       t.free[c] = new (block) detail::FreeBlock{t.free[c]};
@@ -221,11 +229,11 @@ FX_INLINE MemoryStats memory_stats() {
 }
 
 FX_INLINE void release_cached_memory() {
-  if (!detail::ThreadBlocks::gone) detail::thread_blocks_of_this().give_to_all();
+  if (!detail::thread_blocks_gone()) detail::thread_blocks_of_this().give_to_all();
   detail::SharedBlocks& s = detail::shared_blocks();
   for (int c = 0; c < detail::size_classes; ++c)
     while (void* b = detail::take_shared(c)) {
-      s.cached -= detail::class_bytes(c);
+      s.cached.fetch_sub(detail::class_bytes(c), std::memory_order_relaxed);
       detail::return_block(b, c);
     }
 }

@@ -5,8 +5,8 @@
 
 namespace fx::inline v0 {
 
-// g compiled by a backend, or what was compiled for an equal Graph before. Threads that ask for one Graph at once compile it
-// once.
+// g compiled by a backend, or what was compiled for an equal Graph before. Threads that ask for one Graph at once
+// compile it once.
 ExecutableRef executable_for(const Graph& g, const Backend& b);
 ExecutableRef executable_for(const Graph& g);
 

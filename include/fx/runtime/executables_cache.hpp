@@ -49,7 +49,8 @@ struct ExecutableCache {
     const std::size_t drop = entries.size() - limit + limit / 8;
     std::nth_element(ages.begin(), ages.begin() + std::ptrdiff_t(drop - 1), ages.end());
     const std::int64_t oldest_kept = ages[drop - 1];
-    for (auto it = entries.begin(); it != entries.end();) it = it->second->used <= oldest_kept ? entries.erase(it) : std::next(it);
+    for (auto it = entries.begin(); it != entries.end();)
+      it = it->second->used <= oldest_kept ? entries.erase(it) : std::next(it);
   }
 };
 // Leaked on purpose, like the backends.
@@ -88,7 +89,8 @@ FX_INLINE void limit_executables(int entries) {
   c.trim();
 }
 
-FX_INLINE void run(const Executable& e, Span<const Ref<Storage>> in, Span<const Type> out_types, Span<Ref<Storage>> out) {
+FX_INLINE void run(const Executable& e, Span<const Ref<Storage>> in, Span<const Type> out_types,
+                   Span<Ref<Storage>> out) {
   for (int k = 0; k < out.size(); ++k) {
     if (out[k]) continue;
     const std::int64_t n = numel(out_types[k]);

@@ -1,8 +1,9 @@
 // tile/analysis.hpp -- Analysis: which equations of a Graph share a kernel, which results need memory, which are views.
 //
-// Each value has a level: how many trips through memory lie before it. Elementwise equations of one level that feed each
-// other share a kernel, so kernels cannot depend on each other in a circle. An equation all whose readers are elementwise of
-// one later level moves there, and into a reduction if that alone reads it. Every step is linear in the Graph.
+// Each value has a level: how many trips through memory lie before it. Elementwise equations of one level that feed
+// each other share a kernel, so kernels cannot depend on each other in a circle. An equation all whose readers are
+// elementwise of one later level moves there, and into a reduction if that alone reads it. Every step is linear in the
+// Graph.
 #pragma once
 #include "view.hpp"
 

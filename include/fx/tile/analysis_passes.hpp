@@ -112,8 +112,8 @@ FX_INLINE void Analysis::sink() {
   parent_.resize(n);
   for (int i = 0; i < n; ++i) parent_[i] = i;
   size_ = Vec<int>(n, 1);
-  // Of the readers seen so far: the least and greatest level of elementwise ones, the one reduction (-2: several), whether
-  // another kernel reads it.
+  // Of the readers seen so far: the least and greatest level of elementwise ones, the one reduction (-2: several),
+  // whether another kernel reads it.
   struct Readers {
     int least = 1 << 30, greatest = -1, reduction = -1;
     bool other = false, output = false;

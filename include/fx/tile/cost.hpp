@@ -4,8 +4,8 @@
 
 namespace fx::inline v0::tile {
 
-// Sets the blocks of k: as large as fit into the Target's on-chip memory twice, the last two dimensions in multiples of its
-// vector tile where they are long enough.
+// Sets the blocks of k: as large as fit into the Target's on-chip memory twice, the last two dimensions in multiples of
+// its vector tile where they are long enough.
 void choose_blocks(Kernel& k, const Program& p, const Target& t);
 
 // What one run of k does. aliased[k]: the input in whose memory output k lies, or -1; none without it.

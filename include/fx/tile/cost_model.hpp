@@ -30,8 +30,12 @@ FX_INLINE std::int64_t capped_mul(std::int64_t a, std::int64_t b) {
   const std::int64_t r = fx::detail::checked_mul(a, b);
   return r < 0 || r > cap ? cap : r;
 }
-FX_INLINE std::int64_t element_bytes(const Access& a, const Program& p) { return size_of(p.buffers[a.buffer].type.dtype); }
-FX_INLINE std::int64_t buffer_bytes(const Program& p, int b) { return numel(p.buffers[b].type) * size_of(p.buffers[b].type.dtype); }
+FX_INLINE std::int64_t element_bytes(const Access& a, const Program& p) {
+  return size_of(p.buffers[a.buffer].type.dtype);
+}
+FX_INLINE std::int64_t buffer_bytes(const Program& p, int b) {
+  return numel(p.buffers[b].type) * size_of(p.buffers[b].type.dtype);
+}
 
 // Kernels that one call computes as a whole along some dimensions cannot split those.
 FX_INLINE bool can_split(const Kernel& k, int d) {
@@ -73,7 +77,8 @@ FX_INLINE int next_split(const Kernel& k, const Dims& unit) {
   return best;
 }
 
-// Bytes of blocks that are copied over the whole grid: a block is copied when it is another one than in the step before.
+// Bytes of blocks that are copied over the whole grid: a block is copied when it is another one than in the step
+// before.
 FX_INLINE std::int64_t copied(const Kernel& k, const Program& p, const Access& a) {
   if (steps(k) == 0) return 0;
   const Dims order = walk_order(k);
@@ -83,15 +88,11 @@ FX_INLINE std::int64_t copied(const Kernel& k, const Program& p, const Access& a
   std::int64_t n = element_bytes(a, p);
   for (int i = 0; i < order.n; ++i) {
     const int d = int(order[i]);
-    if (a.stride[d] != 0) n = capped_mul(n, k.space[d]);
-    else if (i <= last) n = capped_mul(n, k.grid(d));
+    if (a.stride[d] != 0)
+      n = capped_mul(n, k.space[d]);
+    else if (i <= last)
+      n = capped_mul(n, k.grid(d));
   }
-  return n;
-}
-
-FX_INLINE double elements(const Program& p, const Vec<Access>& list, int from) {
-  double n = 0;
-  for (int i = from; i < list.size(); ++i) n += double(buffer_bytes(p, list[i].buffer));
   return n;
 }
 
@@ -99,7 +100,8 @@ FX_INLINE double elements(const Program& p, const Vec<Access>& list, int from) {
 FX_INLINE bool one_memory(const Program& p, int a, int b, Span<const int> aliased) {
   if (same_memory(p, a, b)) return true;
   const BufferDecl &in = p.buffers[a], &out = p.buffers[b];
-  return in.place == BufferDecl::input && out.place == BufferDecl::output && out.at < aliased.size() && aliased[int(out.at)] == in.at;
+  return in.place == BufferDecl::input && out.place == BufferDecl::output && out.at < aliased.size() &&
+         aliased[int(out.at)] == in.at;
 }
 
 FX_INLINE Counts count_scan(const Kernel& k, const Program& p, Span<const int> aliased) {
@@ -122,7 +124,8 @@ FX_INLINE Counts count_scan(const Kernel& k, const Program& p, Span<const int> a
   return c;
 }
 
-// A read or write at computed positions moves the window's elements; a write whose result lies elsewhere also all others.
+// A read or write at computed positions moves the window's elements; a write whose result lies elsewhere also all
+// others.
 FX_INLINE Counts count_index(const Kernel& k, const Program& p, Span<const int> aliased) {
   const Eqn& e = k.op->eqns[0];
   const IndexSpec spec = e.prim->index(*k.op, e);
@@ -153,7 +156,8 @@ FX_INLINE void choose_blocks(Kernel& k, const Program& p, const Target& t) {
     k.block[0] = 1;
     return;
   }
-  for (int pass = 0; pass < 2; ++pass, unit = Dims(k.space.n, 1))  // blocks below a vector tile only if nothing else fits
+  for (int pass = 0; pass < 2;
+       ++pass, unit = Dims(k.space.n, 1))  // blocks below a vector tile only if nothing else fits
     while (detail::block_bytes(k, p) > t.on_chip) {
       const int d = detail::next_split(k, unit);
       if (d < 0) break;
@@ -215,7 +219,8 @@ FX_INLINE Estimate estimate(const Kernel& k, const Program& p, const Target& t) 
   const Counts c = predicted(k, p);
   e.bytes = double(c.bytes_in + c.bytes_out);
   if (!k.loop) {
-    const double compute = t.flops_f32 > 0 ? e.flops / t.flops_f32 : 0, copy = t.bandwidth > 0 ? e.bytes / t.bandwidth : 0;
+    const double compute = t.flops_f32 > 0 ? e.flops / t.flops_f32 : 0,
+                 copy = t.bandwidth > 0 ? e.bytes / t.bandwidth : 0;
     e.seconds = compute > copy ? compute : copy;
   }
   return e;

@@ -6,8 +6,8 @@
 
 namespace fx::inline v0::tile {
 
-// The Graph's shapes are static and its equations those of kinds that kernels exist for; calls are inlined here, also in
-// the bodies of loops. Errors (unsupported): another kind, a dtype without arithmetic, a symbolic dimension.
+// The Graph's shapes are static and its equations those of kinds that kernels exist for; calls are inlined here, also
+// in the bodies of loops. Errors (unsupported): another kind, a dtype without arithmetic, a symbolic dimension.
 Ref<const Program> fuse(const Graph& g, const Target& target);
 
 #if FX_BODIES
@@ -18,7 +18,9 @@ FX_INLINE void check_lowerable(const Graph& g) {
     if (t.is_static() && computes(t.dtype) && numel(t) >= 0) continue;
     Str s("a tile program cannot hold a value of type ");
     put(s, t);
-    s += !t.is_static() ? ": its size must be known" : !computes(t.dtype) ? ": no arithmetic on this dtype yet" : ": too large";
+    s += !t.is_static()       ? ": its size must be known"
+         : !computes(t.dtype) ? ": no arithmetic on this dtype yet"
+                              : ": too large";
     fail(ErrorCode::unsupported, s);
   }
 }

@@ -62,7 +62,7 @@ class Lowering {
 }  // namespace fx::inline v0::tile
 
 #if FX_BODIES
-#include "lowering_kernels.hpp"
-#include "lowering_dot.hpp"
 #include "lowering_body.hpp"
+#include "lowering_dot.hpp"
+#include "lowering_kernels.hpp"
 #endif

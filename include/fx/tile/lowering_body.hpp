@@ -73,9 +73,9 @@ FX_INLINE bool updates_operand(const Graph& g, const Eqn& e, int k) {
   return k >= consts && k < consts + carries;
 }
 
-// Calls f(from, into) for groups that must run one before the other: the reader of a value after who makes it, and, so that
-// it can be updated in place, the first equation that updates a value after its other readers. The latter only from groups
-// of lower levels, or of the same one that update nothing: that closes no circle.
+// Calls f(from, into) for groups that must run one before the other: the reader of a value after who makes it, and, so
+// that it can be updated in place, the first equation that updates a value after its other readers. The latter only
+// from groups of lower levels, or of the same one that update nothing: that closes no circle.
 template <class F>
 void Lowering::each_edge(F&& f) const {
   Vec<int> level(a_.groups(), 0), updater(g_.vars.size(), -1);

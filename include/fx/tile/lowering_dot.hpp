@@ -1,4 +1,5 @@
-// tile/lowering_dot.hpp -- Lowering: a product as batch, row, column and contracted dimensions, as few as strides allow.
+// tile/lowering_dot.hpp -- Lowering: a product as batch, row, column and contracted dimensions, as few as strides
+// allow.
 #pragma once
 #include "lowering.hpp"
 

@@ -61,7 +61,8 @@ FX_INLINE void Lowering::lower_group(int group) {
       case Kind::control:
         if (e.prim->form == scan_form) return lower_scan(e);
         [[fallthrough]];
-      default: fail(ErrorCode::unsupported, "primitive '" + std::string(e.prim->name) + "' is not supported by tile programs");
+      default:
+        fail(ErrorCode::unsupported, "primitive '" + std::string(e.prim->name) + "' is not supported by tile programs");
     }
   }
   lower_map(group);
@@ -126,7 +127,8 @@ FX_INLINE GraphRef Lowering::single(const Eqn& e) const {
 
 // One copy for each box; what no box covers is filled before.
 FX_INLINE void Lowering::lower_layout(const Eqn& e) {
-  if (!e.prim->pieces) fail(ErrorCode::rule, "layout primitive '" + std::string(e.prim->name) + "' does not tell its pieces");
+  if (!e.prim->pieces)
+    fail(ErrorCode::rule, "layout primitive '" + std::string(e.prim->name) + "' does not tell its pieces");
   LayoutCtx c{g_, e};
   e.prim->pieces(c);
   const int out = define(e.out);

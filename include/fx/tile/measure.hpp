@@ -37,19 +37,17 @@ FX_INLINE double now() {
 #else
 #define FX_UNROLL _Pragma("GCC unroll 24")
 #endif
-#define FX_MEASURE_FMA(name, attribute, bytes, chains)                                 \
-  attribute FX_INLINE double name(std::int64_t rounds) {                               \
-    typedef float V __attribute__((vector_size(bytes)));                               \
-    V a[chains], x = V{} + 0.999f, y = V{} + 0.001f;                                   \
-    FX_UNROLL for (int i = 0; i < chains; ++i) a[i] = V{} + float(i);                  \
-    for (std::int64_t r = 0; r < rounds; ++r) {                                        \
-      FX_UNROLL for (int i = 0; i < chains; ++i) a[i] = a[i] * x + y;                  \
-    }                                                                                  \
-    float sum = 0;                                                                     \
-    FX_UNROLL for (int i = 0; i < chains; ++i) sum += a[i][0];                                   \
-    volatile float keep = sum;                                                         \
-    (void)keep;                                                                        \
-    return double(rounds) * chains * (bytes / 4) * 2;                                  \
+#define FX_MEASURE_FMA(name, attribute, bytes, chains)                                                            \
+  attribute FX_INLINE double name(std::int64_t rounds) {                                                          \
+    typedef float V __attribute__((vector_size(bytes)));                                                          \
+    V a[chains], x = V{} + 0.999f, y = V{} + 0.001f;                                                              \
+    FX_UNROLL for (int i = 0; i < chains; ++i) a[i] = V{} + float(i);                                             \
+    for (std::int64_t r = 0; r < rounds; ++r) { FX_UNROLL for (int i = 0; i < chains; ++i) a[i] = a[i] * x + y; } \
+    float sum = 0;                                                                                                \
+    FX_UNROLL for (int i = 0; i < chains; ++i) sum += a[i][0];                                                    \
+    volatile float keep = sum;                                                                                    \
+    (void)keep;                                                                                                   \
+    return double(rounds) * chains * (bytes / 4) * 2;                                                             \
   }
 FX_MEASURE_FMA(fma_portable, , 16, 10)
 #if defined(__x86_64__)

@@ -18,7 +18,8 @@ FX_INLINE bool reads_once(const Kernel& k, int b) {
   return n == 1;
 }
 
-// Whether result j of k may lie in the memory of buffer b, which k reads: the kernel reads what it overwrites only before.
+// Whether result j of k may lie in the memory of buffer b, which k reads: the kernel reads what it overwrites only
+// before.
 FX_INLINE bool overwrites(const Program& p, const Kernel& k, int b, int j) {
   const Access& out = k.out[j];
   const Type &from = p.buffers[b].type, &to = p.buffers[out.buffer].type;
@@ -167,59 +168,51 @@ FX_INLINE void plan_memory(Program& p) {
   }
 }
 
-namespace detail {
-// Where the memory of an output is written first.
-struct FirstWrite {
-  int kernel = -1, result = -1;
-};
-FX_INLINE Vec<FirstWrite> first_writes(const Program& p) {
-  Vec<FirstWrite> r(p.outs.size());
-  for (int i = 0; i < p.kernels.size(); ++i)
+FX_INLINE Aliases::Aliases(const Program& p) : p_(p), first_(p.outs.size()), last_read_(p.ins.size(), -1) {
+  for (int i = 0; i < p.kernels.size(); ++i) {
     for (int j = 0; j < p.kernels[i].out.size(); ++j)
       if (const BufferDecl& b = p.buffers[p.kernels[i].out[j].buffer]; b.place == BufferDecl::output)
-        if (FirstWrite& w = r[int(b.at)]; w.kernel < 0) w = {i, j};
-  return r;
+        if (Write& w = first_[int(b.at)]; w.kernel < 0) w = {i, j};
+    for (const Access& a : p.kernels[i].in)
+      if (const BufferDecl& b = p.buffers[a.buffer]; b.place == BufferDecl::input) last_read_[int(b.at)] = i;
+  }
 }
 
-// Whether output k may lie in the memory of input i: it is read no later than that is written, or element on element.
-FX_INLINE bool may_lie_in(const Program& p, const Lifetimes& life, const FirstWrite& w, int k, int i) {
-  const int b = p.ins[i];
-  if (w.kernel < 0 || !(p.buffers[b].type == p.buffers[p.outs[k]].type) || life.last[b] > w.kernel) return false;
-  return life.last[b] < w.kernel || overwrites(p, p.kernels[w.kernel], b, w.result);
+FX_INLINE bool Aliases::allowed(int output, int input) const {
+  const Write& w = first_[output];
+  const int b = p_.ins[input];
+  if (w.kernel < 0 || !(p_.buffers[b].type == p_.buffers[p_.outs[output]].type)) return false;
+  return last_read_[input] < w.kernel ||
+         (last_read_[input] == w.kernel && detail::overwrites(p_, p_.kernels[w.kernel], b, w.result));
 }
-}  // namespace detail
 
-FX_INLINE Vec<int> aliasable_inputs(const Program& p) {
-  const detail::Lifetimes life(p);
-  const Vec<detail::FirstWrite> first = detail::first_writes(p);
-  Vec<int> result(p.outs.size(), -1);
-  Vec<char> taken(p.ins.size(), 0);
+FX_INLINE Vec<int> Aliases::choose() const {
+  Vec<int> result(p_.outs.size(), -1);
+  Vec<char> taken(p_.ins.size(), 0);
   auto take = [&](int k, int i) {
-    if (result[k] >= 0 || taken[i] || !detail::may_lie_in(p, life, first[k], k, i)) return;
+    if (result[k] >= 0 || taken[i] || !allowed(k, i)) return;
     taken[i] = 1;
     result[k] = i;
   };
-  // The program's inputs that a kernel reads, in their order: results often come in the order of what they update.
-  auto operands = [&](const Kernel& kernel) {
-    Vec<int> inputs;
-    for (const Access& a : kernel.in)
-      if (p.buffers[a.buffer].place == BufferDecl::input) inputs.push_back(int(p.buffers[a.buffer].at));
-    std::sort(inputs.begin(), inputs.end());
-    return inputs;
-  };
-  for (int k = 0; k < p.outs.size(); ++k)  // best, what the same kernel reads: an update of it
-    if (first[k].kernel >= 0)
-      for (int i : operands(p.kernels[first[k].kernel])) take(k, i);
-  for (int k = 0; k < p.outs.size(); ++k)
-    for (int i = 0; i < p.ins.size() && i < 64; ++i) take(k, i);
+  // Best, what the same kernel reads: the output is an update of it. Results often come in the order of what they
+  // update.
+  for (int k = 0; k < p_.outs.size(); ++k) {
+    if (first_[k].kernel < 0) continue;
+    Vec<int> operands;
+    for (const Access& a : p_.kernels[first_[k].kernel].in)
+      if (const BufferDecl& b = p_.buffers[a.buffer]; b.place == BufferDecl::input) operands.push_back(int(b.at));
+    std::sort(operands.begin(), operands.end());
+    for (int i : operands) take(k, i);
+  }
+  for (int k = 0; k < p_.outs.size(); ++k)
+    for (int i = 0; i < p_.ins.size() && i < 64; ++i) take(k, i);
   return result;
 }
 
 FX_INLINE Vec<char> carries_in_place(const Program& loop, int consts, int carries) {
-  const detail::Lifetimes life(loop);
-  const Vec<detail::FirstWrite> first = detail::first_writes(loop);
+  const Aliases aliases(loop);
   Vec<char> r;
-  for (int c = 0; c < carries; ++c) r.push_back(detail::may_lie_in(loop, life, first[c], c, consts + c));
+  for (int c = 0; c < carries; ++c) r.push_back(aliases.allowed(c, consts + c));
   return r;
 }
 

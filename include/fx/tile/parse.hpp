@@ -5,7 +5,8 @@
 
 namespace fx::inline v0::tile {
 
-// The program that `text` writes. Primitives as in fx::parse. Errors (parse): line, column, what was found and expected.
+// The program that `text` writes. Primitives as in fx::parse. Errors (parse): line, column, what was found and
+// expected.
 Ref<const Program> parse_program(std::string_view text, Span<const Prim* const> extra = {}, Loc loc = Loc::here());
 
 // Empty, or what is wrong with p: buffers that do not exist, blocks that leave them, ranks that differ.

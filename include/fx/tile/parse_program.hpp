@@ -10,7 +10,8 @@ class ProgramParser : fx::detail::TextScanner {
   static constexpr int most_nested = 100;
 
  public:
-  ProgramParser(std::string_view text, Span<const Prim* const> extra, Loc loc) : TextScanner(text, loc), extra_(extra) {}
+  ProgramParser(std::string_view text, Span<const Prim* const> extra, Loc loc)
+      : TextScanner(text, loc), extra_(extra) {}
 
   Ref<const Program> run() {
     Ref<const Program> p = program(0);
@@ -54,10 +55,14 @@ class ProgramParser : fx::detail::TextScanner {
     BufferDecl d;
     const Cursor at = here();
     const std::string_view w = word();
-    if (w == "input") d.place = BufferDecl::input;
-    else if (w == "output") d.place = BufferDecl::output;
-    else if (w == "workspace") d.place = BufferDecl::workspace;
-    else fail(at, "'input', 'output' or 'workspace'");
+    if (w == "input")
+      d.place = BufferDecl::input;
+    else if (w == "output")
+      d.place = BufferDecl::output;
+    else if (w == "workspace")
+      d.place = BufferDecl::workspace;
+    else
+      fail(at, "'input', 'output' or 'workspace'");
     d.at = integer();
     d.type = type();
     return d;
@@ -97,9 +102,12 @@ class ProgramParser : fx::detail::TextScanner {
         ++pos_.line;
         pos_.line_start = i + 1;
       }
-      if (label && c == '\\') ++i;
-      else if (c == '"') label = !label;
-      else if (!label && c == '{') ++depth;
+      if (label && c == '\\')
+        ++i;
+      else if (c == '"')
+        label = !label;
+      else if (!label && c == '{')
+        ++depth;
       else if (!label && c == '}' && --depth == 0) {
         pos_.at = i + 1;
         return text_.substr(start.at, pos_.at - start.at);
@@ -112,9 +120,7 @@ class ProgramParser : fx::detail::TextScanner {
     const std::string_view t = braces();
     try {
       return GraphRef(new Graph(fx::parse(t, extra_, loc_)));
-    } catch (const Error& e) {
-      error(start, "in the graph that starts here: " + message_of(e));
-    }
+    } catch (const Error& e) { error(start, "in the graph that starts here: " + message_of(e)); }
   }
 
   KernelKind kind(std::string_view w) {
@@ -160,12 +166,14 @@ class ProgramParser : fx::detail::TextScanner {
       const Cursor at = here();
       Kernel k;
       k.kind = kind(word());
-      if (int(k.kind) == kernel_kinds) fail(at, "a kernel: map, reduce, dot, cumulative, sort, copy, index or scan; or '}'");
+      if (int(k.kind) == kernel_kinds)
+        fail(at, "a kernel: map, reduce, dot, cumulative, sort, copy, index or scan; or '}'");
       kernel(k, depth);
       p->kernels.push_back(std::move(k));
     }
     for (Kernel& k : p->kernels)
-      if (k.kind == KernelKind::scan && k.loop && k.carries <= k.loop->outs.size() && k.consts + k.carries <= k.loop->ins.size())
+      if (k.kind == KernelKind::scan && k.loop && k.carries <= k.loop->outs.size() &&
+          k.consts + k.carries <= k.loop->ins.size())
         k.in_place = carries_in_place(*k.loop, k.consts, k.carries);
     if (const std::string wrong = verify(*p); !wrong.empty()) error(start, "this program cannot run: " + wrong);
     return owner;

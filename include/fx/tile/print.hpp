@@ -150,7 +150,9 @@ struct ProgramPrinter {
 };
 }  // namespace detail
 
-FX_INLINE void put(Str& s, const Program& p, const Target& t, int indent) { detail::ProgramPrinter{s, p, t, indent}.program(); }
+FX_INLINE void put(Str& s, const Program& p, const Target& t, int indent) {
+  detail::ProgramPrinter{s, p, t, indent}.program();
+}
 FX_INLINE std::string text(const Program& p, const Target& t) {
   Str s;
   put(s, p, t);

@@ -1,8 +1,8 @@
 // tile/program.hpp -- Program: a Graph as kernels over grids of blocks, the form all backends share.
 //
-// A kernel walks a grid over its iteration space, the last dimension fastest. Each step copies one block of each operand into on-chip
-// memory, computes, and copies one block of each result out. Which block follows from the operand's strides over the space:
-// broadcast, transposition, slices and reversal are strides, no copies.
+// A kernel walks a grid over its iteration space, the last dimension fastest. Each step copies one block of each
+// operand into on-chip memory, computes, and copies one block of each result out. Which block follows from the
+// operand's strides over the space: broadcast, transposition, slices and reversal are strides, no copies.
 #pragma once
 #include <string>
 
@@ -12,7 +12,8 @@ namespace fx::inline v0::tile {
 
 struct Program;
 
-// A dense row-major array: where its memory is, and what it holds. Buffers in one place hold its memory one after the other.
+// A dense row-major array: where its memory is, and what it holds. Buffers in one place hold its memory one after the
+// other.
 struct BufferDecl {
   enum Place : std::uint8_t { input, output, workspace } place = workspace;
   std::int64_t at = 0;  // number of the input or output, or byte offset in the workspace
@@ -31,9 +32,9 @@ struct Access {
 
 // What the steps of a kernel do, and what its space and accesses mean.
 enum class KernelKind : std::uint8_t {
-  map,         // space: the shape of all results. Body inputs are the operands, body outputs the results.
-  reduce,      // space: the shape of what is reduced, the body's one output; results have stride 0 along reduced dimensions
-  dot,         // space: batch, rows of lhs, columns of rhs, contracted dimensions
+  map,     // space: the shape of all results. Body inputs are the operands, body outputs the results.
+  reduce,  // space: the shape of what is reduced, the body's one output; results have stride 0 along reduced dimensions
+  dot,     // space: batch, rows of lhs, columns of rhs, contracted dimensions
   cumulative,  // space: the shape of operand and result
   sort,        // space: the shape of operands and results
   copy,        // space: a box of elements that moves from the operand to the result
@@ -42,7 +43,8 @@ enum class KernelKind : std::uint8_t {
 };
 inline constexpr int kernel_kinds = 8;
 constexpr std::string_view name(KernelKind k) {
-  constexpr std::string_view names[kernel_kinds] = {"map", "reduce", "dot", "cumulative", "sort", "copy", "index", "scan"};
+  constexpr std::string_view names[kernel_kinds] = {"map",  "reduce", "dot",   "cumulative",
+                                                    "sort", "copy",   "index", "scan"};
   return names[int(k)];
 }
 

@@ -18,20 +18,25 @@ class Verifier {
   std::int64_t bytes(const BufferDecl& d) const { return numel(d.type) * size_of(d.type.dtype); }
 
   void buffer(const BufferDecl& d) {
-    if (!check(d.type.is_static() && computes(d.type.dtype) && numel(d.type) >= 0 && numel(d.type) < (std::int64_t(1) << 58),
+    if (!check(d.type.is_static() && computes(d.type.dtype) && numel(d.type) >= 0 &&
+                   numel(d.type) < (std::int64_t(1) << 58),
                "its type has no arithmetic, no fixed size, or is too large"))
       return;
     if (d.place == BufferDecl::workspace) {
-      check(d.at >= 0 && d.at % 64 == 0 && d.at <= p_.workspace && bytes(d) <= p_.workspace - d.at, "it leaves the workspace");
+      check(d.at >= 0 && d.at % 64 == 0 && d.at <= p_.workspace && bytes(d) <= p_.workspace - d.at,
+            "it leaves the workspace");
       return;
     }
     const Vec<int>& list = d.place == BufferDecl::input ? p_.ins : p_.outs;
-    if (!check(d.at >= 0 && d.at < list.size() && list[int(d.at)] >= 0 && list[int(d.at)] < p_.buffers.size(), "there is no such input or output")) return;
+    if (!check(d.at >= 0 && d.at < list.size() && list[int(d.at)] >= 0 && list[int(d.at)] < p_.buffers.size(),
+               "there is no such input or output"))
+      return;
     check(bytes(p_.buffers[list[int(d.at)]]) == bytes(d), "it differs in size from the input or output it lies in");
   }
   void ports(const Vec<int>& list, BufferDecl::Place place) {
     for (int k = 0; k < list.size(); ++k)
-      check(list[k] >= 0 && list[k] < p_.buffers.size() && p_.buffers[list[k]].place == place && p_.buffers[list[k]].at == k,
+      check(list[k] >= 0 && list[k] < p_.buffers.size() && p_.buffers[list[k]].place == place &&
+                p_.buffers[list[k]].at == k,
             "the buffers of its inputs or outputs are not those declared");
   }
 
@@ -44,7 +49,8 @@ class Verifier {
     std::int64_t low = a.offset, high = a.offset;
     for (int d = 0; d < sizes.n; ++d) {
       std::int64_t reach = 0;
-      if (!check(!__builtin_mul_overflow(a.stride[d], sizes[d] - 1, &reach) && reach < (std::int64_t(1) << 60) && -reach < (std::int64_t(1) << 60),
+      if (!check(!__builtin_mul_overflow(a.stride[d], sizes[d] - 1, &reach) && reach < (std::int64_t(1) << 60) &&
+                     -reach < (std::int64_t(1) << 60),
                  "an access leaves its buffer"))
         return false;
       (reach < 0 ? low : high) += reach;
@@ -60,15 +66,19 @@ class Verifier {
     if (!check(numel(k.space) >= 0, "its space is too large")) return false;
     Dims seen(k.space.n, 0);
     for (std::int64_t d : k.order)
-      if (!check(d >= 0 && d < k.space.n && seen[int(d)]++ == 0, "its order is no order of the dimensions")) return false;
+      if (!check(d >= 0 && d < k.space.n && seen[int(d)]++ == 0, "its order is no order of the dimensions"))
+        return false;
     return check(k.order.empty() || k.order.n == k.space.n, "its order is no order of the dimensions");
   }
   void body(const Kernel& k, int outs) {
     if (!check(bool(k.body), "it has no body")) return;
     const Graph& g = *k.body;
-    if (!check(g.ins.size() == k.in.size() && g.outs.size() == outs, "the body takes or gives another number of values")) return;
+    if (!check(g.ins.size() == k.in.size() && g.outs.size() == outs,
+               "the body takes or gives another number of values"))
+      return;
     for (int i = 0; i < k.in.size(); ++i)
-      check(g.type(g.ins[i]) == Type{dtype(k.in[i]), k.space}, "an input of the body has another type than what is read");
+      check(g.type(g.ins[i]) == Type{dtype(k.in[i]), k.space},
+            "an input of the body has another type than what is read");
     for (int v : g.outs)
       check(g.is_literal(v) || g.type(v).dims == k.space, "an output of the body has another shape than the space");
     for (const Eqn& e : g.eqns)
@@ -76,10 +86,11 @@ class Verifier {
   }
   // The one equation, of the kind that the kernel needs.
   bool op(const Kernel& k, Kind kind, int ins, int outs) {
-    if (!check(k.op && k.op->eqns.size() == 1 && k.op->eqns[0].prim->kind == kind, "it lacks its equation")) return false;
+    if (!check(k.op && k.op->eqns.size() == 1 && k.op->eqns[0].prim->kind == kind, "it lacks its equation"))
+      return false;
     const Graph& g = *k.op;
-    bool ok = (ins < 0 || g.ins.size() == ins) && (outs < 0 || g.outs.size() == outs) && g.eqns[0].n_in == g.ins.size() &&
-              g.eqns[0].n_out == g.outs.size();
+    bool ok = (ins < 0 || g.ins.size() == ins) && (outs < 0 || g.outs.size() == outs) &&
+              g.eqns[0].n_in == g.ins.size() && g.eqns[0].n_out == g.outs.size();
     for (int i = 0; ok && i < g.ins.size(); ++i) ok = g.in(g.eqns[0])[i] == g.ins[i];
     for (int j = 0; ok && j < g.outs.size(); ++j) ok = g.outs[j] == g.eqns[0].out + j;
     return check(ok, "its equation takes or gives other values");
@@ -87,10 +98,13 @@ class Verifier {
   // Operands and results of the equation are whole dense arrays.
   void dense(const Kernel& k) {
     const Graph& g = *k.op;
-    if (!check(k.in.size() == g.ins.size() && k.out.size() == g.outs.size(), "it reads or writes another number of arrays")) return;
+    if (!check(k.in.size() == g.ins.size() && k.out.size() == g.outs.size(),
+               "it reads or writes another number of arrays"))
+      return;
     auto each = [&](const Access& a, const Type& t) {
       if (!inside(a, t.dims)) return;
-      check(dtype(a) == t.dtype && a.stride == strides_of(t.dims), "an operand or result is no dense array of its type");
+      check(dtype(a) == t.dtype && a.stride == strides_of(t.dims),
+            "an operand or result is no dense array of its type");
     };
     for (int i = 0; i < k.in.size(); ++i) each(k.in[i], g.type(g.ins[i]));
     for (int j = 0; j < k.out.size(); ++j) each(k.out[j], g.type(g.outs[j]));
@@ -105,7 +119,8 @@ class Verifier {
     if (!wrong_.empty()) return;
     body(k, k.out.size());
     for (int j = 0; wrong_.empty() && j < k.out.size(); ++j)
-      check(k.body->type(k.body->outs[j]).dtype == dtype(k.out[j]), "an output of the body has another dtype than what is written");
+      check(k.body->type(k.body->outs[j]).dtype == dtype(k.out[j]),
+            "an output of the body has another dtype than what is written");
   }
   void reduce(const Kernel& k) {
     spaces(k);
@@ -122,8 +137,10 @@ class Verifier {
     bool reduced = false, partial = false;
     for (int i = k.space.n - 1; i >= 0; --i) {
       const int d = k.order.empty() ? i : int(k.order[i]);
-      if (axes.contains(d)) check(!reduced, "it walks a kept dimension inside a reduced one");
-      else reduced = true;
+      if (axes.contains(d))
+        check(!reduced, "it walks a kept dimension inside a reduced one");
+      else
+        reduced = true;
       if (!axes.contains(d)) continue;
       check(!partial || k.block[d] == 1, "its blocks do not follow the order of the elements");
       partial = partial || k.block[d] < k.space[d];
@@ -131,9 +148,11 @@ class Verifier {
   }
   void dot(const Kernel& k) {
     spaces(k);
-    if (!check(k.in.size() == 2 && k.out.size() == 1, "it reads or writes another number of arrays") || !op(k, Kind::dot, 2, 1)) return;
-    check(dtype(k.in[0]) == dtype(k.in[1]) && dtype(k.in[0]) == dtype(k.out[0]) && dtype(k.in[0]) == k.op->type(k.op->ins[0]).dtype &&
-              in(dtype(k.out[0]), numbers),
+    if (!check(k.in.size() == 2 && k.out.size() == 1, "it reads or writes another number of arrays") ||
+        !op(k, Kind::dot, 2, 1))
+      return;
+    check(dtype(k.in[0]) == dtype(k.in[1]) && dtype(k.in[0]) == dtype(k.out[0]) &&
+              dtype(k.in[0]) == k.op->type(k.op->ins[0]).dtype && in(dtype(k.out[0]), numbers),
           "its dtypes differ");
     const int last = k.space.n - 1;
     check(last >= 0 && k.out[0].stride[last] == 0 && k.order.empty(), "its last dimension must be the contracted one");
@@ -160,7 +179,8 @@ class Verifier {
     auto each = [&](const Access& a, const Type& t, bool rows) {
       bool ok = a.buffer >= 0 && a.buffer < p_.buffers.size() && dtype(a) == t.dtype;
       const std::int64_t n = numel(t), all = rows ? fx::detail::checked_mul(k.space[0], n) : n;
-      ok = ok && all >= 0 && a.stride.n == 1 && a.stride[0] == (rows ? n : 0) && a.offset >= 0 && all <= numel(p_.buffers[a.buffer].type) - a.offset;
+      ok = ok && all >= 0 && a.stride.n == 1 && a.stride[0] == (rows ? n : 0) && a.offset >= 0 &&
+           all <= numel(p_.buffers[a.buffer].type) - a.offset;
       check(ok, "its arrays and those of its loop differ");
     };
     for (int i = 0; i < k.in.size(); ++i) each(k.in[i], l.buffers[l.ins[i]].type, i >= k.consts + k.carries);

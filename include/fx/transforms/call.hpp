@@ -1,4 +1,5 @@
-// transforms/call.hpp -- what every transform does: trace the user's function, rewrite the Graph, put it where it was called.
+// transforms/call.hpp -- what every transform does: trace the user's function, rewrite the Graph, put it where it was
+// called.
 #pragma once
 #include <tuple>
 
@@ -20,23 +21,29 @@ constexpr Aux<T, A> aux(T value, A extra) {
 }
 
 namespace detail {
-template <class T> inline constexpr bool is_aux = false;
-template <class T, class A> inline constexpr bool is_aux<Aux<T, A>> = true;
+template <class T>
+inline constexpr bool is_aux = false;
+template <class T, class A>
+inline constexpr bool is_aux<Aux<T, A>> = true;
 
 // A whole argument or result may be a C++ number: inside it is an Array.
 template <class T>
 using tree_t = std::conditional_t<Element<std::remove_cvref_t<T>>, Array, std::remove_cvref_t<T>>;
 template <class T>
 constexpr tree_t<T> as_tree(T&& v, Loc loc) {
-  if constexpr (Element<std::remove_cvref_t<T>>) return Array(v, loc);
-  else return std::forward<T>(v);
+  if constexpr (Element<std::remove_cvref_t<T>>)
+    return Array(v, loc);
+  else
+    return std::forward<T>(v);
 }
 
 // An argument by its type alone.
 template <class T>
 constexpr auto as_spec(const T& v, Loc loc) {
-  if constexpr (__is_same(T, Type)) return spec(v, loc);
-  else return as_tree(v, loc);
+  if constexpr (__is_same(T, Type))
+    return spec(v, loc);
+  else
+    return as_tree(v, loc);
 }
 
 // "argument 1, layers[0].w,": a leaf of a tree in a message. number < 0: there is only one such tree.
@@ -96,16 +103,16 @@ constexpr auto trace_function(Trace& t, F& f, Loc loc, const Type* types, const 
   OpenTrace open(t);
   int i = 0, number = 0;
   [[maybe_unused]] auto traced = [&](auto copy) {
-    for_each_full_leaf("argument", number++, copy, loc, [&](Array& a, int) {
-      a = Array(t.argument(types ? types[i++] : a.type(loc), loc));
-    });
+    for_each_full_leaf("argument", number++, copy, loc,
+                       [&](Array& a, int) { a = Array(t.argument(types ? types[i++] : a.type(loc), loc)); });
     return copy;
   };
   std::tuple<A...> inner{traced(args)...};  // braces: in order
   using Out = tree_t<decltype(std::apply(f, std::move(inner)))>;
   Out out = as_tree(std::apply(f, std::move(inner)), loc);
   Vec<Val> outs;
-  for_each_full_leaf("the result", -1, out, loc, [&](const Array& a, int) { outs.push_back(t.use(node_ref(a, loc), loc)); });
+  for_each_full_leaf("the result", -1, out, loc,
+                     [&](const Array& a, int) { outs.push_back(t.use(node_ref(a, loc), loc)); });
   Traced<Out> r{t.close(outs), std::move(out)};
   if (t.b.failure.set) fail(t.b.failure.code, t.b.failure.message, t.b.failure.loc);
   return r;
@@ -120,9 +127,10 @@ constexpr Vec<NodeRef> call_graph(const Graph& g, Span<const NodeRef> in, Loc lo
 }
 
 // Whether a function object may hold values of an outer trace; transforms tell by `Traces`, the function they hold.
-template <class F> inline constexpr bool may_capture = !std::is_empty_v<F> && !std::is_pointer_v<F>;
 template <class F>
-  requires requires { typename F::Traces; }
+inline constexpr bool may_capture = !std::is_empty_v<F> && !std::is_pointer_v<F>;
+template <class F>
+requires requires { typename F::Traces; }
 inline constexpr bool may_capture<F> = may_capture<typename F::Traces>;
 
 // Constant evaluation: the trace of the arguments is the outer one.
@@ -137,7 +145,8 @@ constexpr void nest(Trace& t, Span<const NodeRef> args) {
 }
 
 template <class T>
-[[noreturn]] void fail_integer(std::string_view transform, int number, const T& arg, int leaf, const Type& type, Loc loc) {
+[[noreturn]] void fail_integer(std::string_view transform, int number, const T& arg, int leaf, const Type& type,
+                               Loc loc) {
   Str s(transform);
   s += ": ";
   put_leaf(s, "argument", number, arg, leaf);

@@ -87,7 +87,8 @@ constexpr auto scan_trees(F& f, const C& init, const X& xs, const ScanOptions& o
   operands.append(in);
   const int n_out = body.outs.size();
   Recording r(operands, where);
-  Val first = r.b().bind(prim<Scan>, r.vals, Scan::params({length, o.reverse, consts, carry.size(), Scan::reordered(body, order)}));
+  Val first = r.b().bind(prim<Scan>, r.vals,
+                         Scan::params({length, o.reverse, consts, carry.size(), Scan::reordered(body, order)}));
   Vec<Val> outs;
   for (int j = 0; j < n_out; ++j) outs.push_back(Val(first.b, first.id + j));
   const Vec<NodeRef> results = r.results(outs);
@@ -98,9 +99,9 @@ constexpr auto scan_trees(F& f, const C& init, const X& xs, const ScanOptions& o
 }
 }  // namespace detail
 
-// carry = init; for each row x of xs: pair(carry, y) = f(carry, x). Returns pair(carry, ys), the ys stacked. xs is a tree
-// whose leaves have one number of rows, or fx::none with .length.
-// Errors: rows that differ in number (shape); a body that changes the type (shape, dtype) or structure (tree) of the carry.
+// carry = init; for each row x of xs: pair(carry, y) = f(carry, x). Returns pair(carry, ys), the ys stacked. xs is a
+// tree whose leaves have one number of rows, or fx::none with .length. Errors: rows that differ in number (shape); a
+// body that changes the type (shape, dtype) or structure (tree) of the carry.
 template <class F, class C, class X>
 constexpr auto scan(F f, const C& init, const X& xs, ScanOptions options = {}, Loc where = Loc::here()) {
   return detail::scan_trees(f, detail::as_tree(init, where), detail::as_tree(xs, where), options, where);

@@ -14,8 +14,10 @@ constexpr void check_scalar(std::string_view transform, const Type& t, int leave
   if (leaves == 1 && t.rank() == 0 && is_float(t.dtype)) return;
   Str s(transform);
   s += ": the function must return one floating-point scalar, got ";
-  if (leaves != 1) s.num(leaves) += " values";
-  else put(s, t);
+  if (leaves != 1)
+    s.num(leaves) += " values";
+  else
+    put(s, t);
   s += "; reduce it with np::sum or np::mean, return extras through fx::aux, or use fx::jvp or fx::vjp";
   fail(leaves == 1 && t.rank() == 0 ? ErrorCode::dtype : ErrorCode::shape, s, loc);
 }
@@ -36,7 +38,8 @@ struct Grad {
 
   template <class... T>
   constexpr auto call(const T&... args) const {
-    static_assert(((Argnums >= 0 && Argnums < int(sizeof...(T))) && ...), "fx::grad: argnums are numbers of arguments, from 0 on");
+    static_assert(((Argnums >= 0 && Argnums < int(sizeof...(T))) && ...),
+                  "fx::grad: argnums are numbers of arguments, from 0 on");
     const int argnums[] = {Argnums...};
     Vec<NodeRef> in = argument_leaves(where, args...);
     const Vec<char> flags = flag_leaves(name, argnums, where, args...);
@@ -52,16 +55,21 @@ struct Grad {
     int at = 0;
     auto out = with_leaves(traced.out, r, at);
     auto gradients = pick(r, at, args...);
-    if constexpr (WithValue) return std::pair(std::move(out), std::move(gradients));
-    else if constexpr (is_aux<decltype(out)>) return std::pair(std::move(gradients), std::move(out.aux));
-    else return gradients;
+    if constexpr (WithValue)
+      return std::pair(std::move(out), std::move(gradients));
+    else if constexpr (is_aux<decltype(out)>)
+      return std::pair(std::move(gradients), std::move(out.aux));
+    else
+      return gradients;
   }
 
   template <class Out>
   constexpr void check(const Graph& g, const Out& out) const {
     int leaves = 0;
-    if constexpr (is_aux<Out>) leaves = tree::leaf_count(out.value);
-    else leaves = tree::leaf_count(out);
+    if constexpr (is_aux<Out>)
+      leaves = tree::leaf_count(out.value);
+    else
+      leaves = tree::leaf_count(out);
     check_scalar(name, g.outs.empty() ? Type{} : g.type(g.outs[0]), leaves, where);
   }
 
@@ -86,19 +94,23 @@ struct Grad {
 };
 }  // namespace detail
 
-// The gradient of f with respect to the arguments numbered Argnums (0 unless given): the argument's own structure, a tuple
-// for several. f returns a floating-point scalar, or fx::aux(scalar, extra), and then the result is pair(gradient, extra).
-// Errors: another result (shape, dtype); an integer argument (dtype).
+// The gradient of f with respect to the arguments numbered Argnums (0 unless given): the argument's own structure, a
+// tuple for several. f returns a floating-point scalar, or fx::aux(scalar, extra), and then the result is
+// pair(gradient, extra). Errors: another result (shape, dtype); an integer argument (dtype).
 template <int... Argnums, class F>
 constexpr auto grad(F f, Loc where = Loc::here()) {
-  if constexpr (sizeof...(Argnums) == 0) return detail::Grad<F, false, 0>{std::move(f), where};
-  else return detail::Grad<F, false, Argnums...>{std::move(f), where};
+  if constexpr (sizeof...(Argnums) == 0)
+    return detail::Grad<F, false, 0>{std::move(f), where};
+  else
+    return detail::Grad<F, false, Argnums...>{std::move(f), where};
 }
 // pair(result of f, gradient).
 template <int... Argnums, class F>
 constexpr auto value_and_grad(F f, Loc where = Loc::here()) {
-  if constexpr (sizeof...(Argnums) == 0) return detail::Grad<F, true, 0>{std::move(f), where};
-  else return detail::Grad<F, true, Argnums...>{std::move(f), where};
+  if constexpr (sizeof...(Argnums) == 0)
+    return detail::Grad<F, true, 0>{std::move(f), where};
+  else
+    return detail::Grad<F, true, Argnums...>{std::move(f), where};
 }
 
 }  // namespace fx::inline v0

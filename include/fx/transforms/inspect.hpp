@@ -49,9 +49,8 @@ struct EvalShape {
     nest<F>(t, {});
     auto traced = trace_function(t, f, where, nullptr, args...);
     int j = 0;
-    tree::for_each_leaf(traced.out, [&](Array& a) {
-      a = spec(traced.closed.graph.type(traced.closed.graph.outs[j++]), where);
-    });
+    tree::for_each_leaf(traced.out,
+                        [&](Array& a) { a = spec(traced.closed.graph.type(traced.closed.graph.outs[j++]), where); });
     return traced.out;
   }
 };

@@ -56,7 +56,7 @@ struct JitEntry : Shared {
   Graph graph;
   Vec<Type> out_types;
   Vec<NodeRef> captured;
-  Vec<char> older;                  // captured Arrays that existed before the trace
+  Vec<char> older;  // captured Arrays that existed before the trace
   ExecutableRef executable;
   Ref<OutHolder> out;
 };
@@ -71,7 +71,8 @@ struct JitCache : Shared {
   void enter(Ref<JitEntry> e);
   std::string explain(std::string_view name);
 };
-template <class... A> inline constexpr char signature_of = 0;
+template <class... A>
+inline constexpr char signature_of = 0;
 
 // Functions without state share a cache by type.
 template <class F>
@@ -106,8 +107,10 @@ class JitFunction {
  public:
   using Traces = F;
   constexpr JitFunction(F f, JitOptions o, Loc where) : f_(std::move(f)), options_(o), where_(where) {
-    if (FX_CONSTANT_EVALUATED()) transient_.push_back(1);
-    else cache_ = cache_for(f_);
+    if (FX_CONSTANT_EVALUATED())
+      transient_.push_back(1);
+    else
+      cache_ = cache_for(f_);
   }
 
   // Arguments given by std::move are donated: memory that nobody else holds may become that of results.
@@ -200,7 +203,8 @@ class JitFunction {
 };
 
 #if FX_BODIES
-FX_INLINE Ref<JitEntry> JitCache::find(const void* signature, std::uint64_t structure, Span<const NodeRef> in, bool& reassigned_capture) {
+FX_INLINE Ref<JitEntry> JitCache::find(const void* signature, std::uint64_t structure, Span<const NodeRef> in,
+                                       bool& reassigned_capture) {
   std::lock_guard<std::mutex> lock(mutex);
   ++calls;
   for (int k = entries.size() - 1; k >= 0; --k) {
@@ -274,7 +278,8 @@ FX_INLINE void check_unchanged(const JitEntry& e, const Trace::Closed& again, st
   if (same) return;
   Str s("jit ");
   s += name;
-  s += " (checked): the function traces differently than before, so it depends on something that is no argument; pass that as an argument";
+  s += " (checked): the function traces differently than before, so it depends on something that is no argument; pass "
+       "that as an argument";
   fail(ErrorCode::trace, s, where);
 }
 #endif
@@ -302,7 +307,8 @@ FX_INLINE void Compiled::call_into(Span<const Buffer> in, Span<const Buffer> out
   };
   check("inputs", in, graph.ins);
   check("outputs", out, graph.outs);
-  if (workspace() > 0 && !aligned(work)) fail(ErrorCode::value, "call_into: the workspace must be 64-byte aligned memory", where);
+  if (workspace() > 0 && !aligned(work))
+    fail(ErrorCode::value, "call_into: the workspace must be 64-byte aligned memory", where);
   detail::at_line(where, [&] { executable->run(in, out, work); });
 }
 #endif

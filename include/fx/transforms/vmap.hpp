@@ -87,7 +87,8 @@ MappedAxis axis_by_path(const AxisSpec& spec, std::string_view what, int number,
   fail(ErrorCode::tree, s, loc);
 }
 template <class T>
-[[noreturn]] void fail_axis(std::string_view what, int number, const T& tree, int leaf, const Type& t, int axis, Loc loc) {
+[[noreturn]] void fail_axis(std::string_view what, int number, const T& tree, int leaf, const Type& t, int axis,
+                            Loc loc) {
   Str s("vmap: ");
   put_leaf(s, what, number, tree, leaf);
   s += " is ";
@@ -95,10 +96,11 @@ template <class T>
   (s += ", which has no axis ").num(axis) += "; use fx::none for what is not mapped";
   fail(ErrorCode::shape, s, loc);
 }
-// Appends the axis of each leaf of one tree, with negative axes counted from the end; -1: not mapped. specs: one for all
-// leaves, or one for each. A leaf has `extra` more dimensions than it shows.
+// Appends the axis of each leaf of one tree, with negative axes counted from the end; -1: not mapped. specs: one for
+// all leaves, or one for each. A leaf has `extra` more dimensions than it shows.
 template <class T>
-constexpr void leaf_axes(std::string_view what, int number, const T& tree, Span<const AxisSpec> specs, int extra, Vec<int>& out, Loc loc) {
+constexpr void leaf_axes(std::string_view what, int number, const T& tree, Span<const AxisSpec> specs, int extra,
+                         Vec<int>& out, Loc loc) {
   for_each_full_leaf(what, number, tree, loc, [&](const Array& a, int leaf) {
     const AxisSpec& spec = specs[specs.size() == 1 ? 0 : leaf];
     const MappedAxis m = spec.paths.empty() ? spec.all : axis_by_path(spec, what, number, tree, leaf, loc);
@@ -133,7 +135,9 @@ struct Vmap {
     Vec<int> axes;
     int number = 0;
     const AxisSpec front(0);
-    ((leaf_axes("argument", number, args, {options.in.empty() ? &front : &options.in[number], 1}, 0, axes, where), ++number), ...);
+    ((leaf_axes("argument", number, args, {options.in.empty() ? &front : &options.in[number], 1}, 0, axes, where),
+      ++number),
+     ...);
     Vec<Type> types;
     const Dim size = mapped_size(in, axes, types);
     Trace t(where, true);
@@ -190,7 +194,8 @@ struct Vmap {
       }
       types.push_back(t);
     }
-    if (first < 0 && options.axis_size < 0) fail(ErrorCode::value, "vmap: no argument is mapped; map one, or give axis_size", where);
+    if (first < 0 && options.axis_size < 0)
+      fail(ErrorCode::value, "vmap: no argument is mapped; map one, or give axis_size", where);
     return size;
   }
 };

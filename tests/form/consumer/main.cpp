@@ -4,7 +4,9 @@
 static_assert(FX_VERSION_MAJOR * 100 + FX_VERSION_MINOR >= 1);
 static_assert(fx::grad([](auto x) { return x * x; })(3.0) == 6.0);
 
-struct Model { fx::Array w, b; };
+struct Model {
+  fx::Array w, b;
+};
 
 int main() {
   const Model m{fx::Array(2.0), fx::Array(1.0)};
