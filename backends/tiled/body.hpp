@@ -3,12 +3,16 @@
 #include <fx/tile/program.hpp>
 
 #include "kernels/vector_program.hpp"
+#include "loops.hpp"
 
 namespace fx::inline v0::tiled {
 
 // The elementwise equations of `body` as one program: operands are its inputs, results its outputs. Position along
 // dimension d of the body's shape is position along dimension index_dim[d] of the shape that blocks are placed in.
-VectorProgram compile_body(const Graph& body, const Dims& index_dim);
+// columns: as VectorProgram::make takes them.
+VectorProgram compile_body(const Graph& body, const Dims& index_dim, Span<const code::Column> columns);
+// For a loop that becomes the columns of blocks: which inputs stand still along it.
+Vec<code::Column> columns_along(const tile::Kernel& k, const Loop* loop);
 
 // Whether the body hands on its one input.
 inline bool is_identity(const Graph& body) {
@@ -16,7 +20,13 @@ inline bool is_identity(const Graph& body) {
 }
 
 #if FX_BODIES
-FX_INLINE VectorProgram compile_body(const Graph& body, const Dims& index_dim) {
+FX_INLINE Vec<code::Column> columns_along(const tile::Kernel& k, const Loop* loop) {
+  Vec<code::Column> r;
+  for (const tile::Access& a : k.in) r.push_back(loop && loop->stride(a) == 0 ? code::Column::one : code::Column::each);
+  return r;
+}
+
+FX_INLINE VectorProgram compile_body(const Graph& body, const Dims& index_dim, Span<const code::Column> columns) {
   Recorder r;
   Vec<int> reg(body.vars.size(), -1), ins, outs;
   for (int v : body.ins) {
@@ -47,7 +57,7 @@ FX_INLINE VectorProgram compile_body(const Graph& body, const Dims& index_dim) {
     for (int j = 0; j < e.n_out; ++j) reg[e.out + j] = c.out[j];
   }
   for (int v : body.outs) outs.push_back(reg_of(v));
-  return VectorProgram::make(r, ins, outs);
+  return VectorProgram::make(r, ins, outs, columns);
 }
 #endif
 

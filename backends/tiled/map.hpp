@@ -16,16 +16,17 @@ class MapStep : public Step {
   Vec<Loop> outer_;  // run one by one
   Loop row_, col_;   // the two that a call of the program covers
   bool has_row_ = false, has_col_ = false;
-  Dims dense_;                            // strides of the space
-  int block_ = 1;                         // elements of a call
-  int width_ = VectorProgram::max_block;  // and the most columns
+  Dims dense_;     // strides of the space
+  int block_ = 1;  // elements of a call that stages operands
+  int width_ = 1;  // the most columns of a call
+  int reach_ = 0;  // the most elements of a call that stages none
+  bool strided() const;
 
   struct Run;
 };
 
 #if FX_BODIES
 FX_INLINE MapStep::MapStep(const tile::Kernel& kernel) : Step(kernel), dense_(strides_of(kernel.space)) {
-  program_ = compile_body(*k.body, tile::walk_order(k));
   outer_ = merge_loops(k, tile::walk_order(k));
   bool contiguous = !outer_.empty();
   for (const tile::Access& a : k.out) contiguous = contiguous && outer_.back().stride(a) == 1;
@@ -45,12 +46,23 @@ FX_INLINE MapStep::MapStep(const tile::Kernel& kernel) : Step(kernel), dense_(st
     for (int i = longest; i + 1 < outer_.size(); ++i) outer_[i] = outer_[i + 1];
     outer_.pop_back();
   }
-  // What lies transposed is read by square tiles: each line of the cache that it touches serves them whole.
-  for (const tile::Access& a : k.in)
-    if (has_row_ && has_col_ && col_.stride(a) != 0 && col_.stride(a) != 1) width_ = 32;
+  program_ = compile_body(*k.body, tile::walk_order(k), columns_along(k, has_col_ ? &col_ : nullptr));
   std::int64_t n = 1;
   for (int d = 0; d < k.space.n; ++d) n = n < VectorProgram::max_block ? n * k.block[d] : n;
   block_ = int(n < VectorProgram::max_block ? n : VectorProgram::max_block);
+  // What lies transposed is read by square tiles: each line of the cache that it touches serves them whole.
+  bool transposed = false;
+  for (const tile::Access& a : k.in)
+    transposed = transposed || (has_row_ && has_col_ && col_.stride(a) != 0 && col_.stride(a) != 1);
+  width_ = transposed ? 32 : block_;
+  if (has_col_ && program_.any_length() && !strided()) width_ = reach_ = 1 << 30;
+}
+
+// Whether a call stages operands, which bounds its size.
+FX_INLINE bool MapStep::strided() const {
+  for (const tile::Access& a : k.in)
+    if (col_.stride(a) != 0 && col_.stride(a) != 1) return true;
+  return false;
 }
 
 FX_INLINE std::int64_t MapStep::scratch_bytes() const {
@@ -90,8 +102,8 @@ struct MapStep::Run {
 
   void block(const Block& b) const {
     const std::int64_t rows = s.has_row_ ? s.row_.extent(b) : 1, cols = s.has_col_ ? s.col_.extent(b) : 1;
-    const std::int64_t most = s.width_ < s.block_ ? s.width_ : s.block_, width = cols < most ? cols : most,
-                       height = s.block_ / width < rows ? s.block_ / width : rows;
+    const std::int64_t most = s.reach_ ? s.reach_ : s.block_, widest = s.width_ < most ? s.width_ : most,
+                       width = cols < widest ? cols : widest, height = most / width < rows ? most / width : rows;
     Odometer o;
     for (const Loop& l : s.outer_) o.add(l.extent(b));
     do

@@ -31,11 +31,12 @@ FX_INLINE ReduceStep::ReduceStep(const tile::Kernel& kernel) : Step(kernel) {
       fail(ErrorCode::value, "a reduction's blocks do not follow the order of its elements");
     partial = partial || k.block[d] < k.space[d];
   }
-  program_ = compile_body(*k.body, position);
   identity_ = is_identity(*k.body);
   fold_ = Fold::make(*e.prim, k.op->type(k.op->ins[0]).dtype, attrs(*k.op, e), k.op->type(e.out).dtype);
   kept_ = merge_loops(k, kept);
   reduced_ = merge_loops(k, reduced);
+  const Vec<Loop>& across = rows_ ? reduced_ : kept_;
+  program_ = compile_body(*k.body, position, columns_along(k, across.empty() ? nullptr : &across.back()));
 }
 
 // One run: the pieces of scratch, and where it is in the grid.

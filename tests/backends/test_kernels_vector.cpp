@@ -174,55 +174,59 @@ void check(const Recorded& p, int n, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("each instruction on each dtype equals Scalar<T>") {
-  at_levels([] {
-    for (int op = Instr::add; op <= Instr::convert; ++op)
-      for (DType d : dtypes)
-        for (DType to : dtypes) {
-          const bool converts = op == Instr::convert || op == Instr::bitcast;
-          Instr i{Instr::Op(op), d};
-          i.to = converts ? to : compares(i.op) ? boolean : d;
-          std::uint64_t out = 0;
-          if ((!converts && to != d) || !step(i, 1, 1, 1, out)) continue;
-          Recorded p;
-          int* slot[] = {&i.a, &i.b, &i.c};
-          for (int k = 0; k < arity(i.op); ++k) *slot[k] = p.input(operand_dtype(i, k));
-          p.out.push_back(p.r.push(i, i.to));
-          CAPTURE(op);
-          CAPTURE(name(d));
-          CAPTURE(name(i.to));
-          for (int n : {1, 63, 64, 65, 1000, 1024}) check(p, n, std::uint64_t(n + op));
-        }
-  });
+  at_levels(
+      [] {
+        for (int op = Instr::add; op <= Instr::convert; ++op)
+          for (DType d : dtypes)
+            for (DType to : dtypes) {
+              const bool converts = op == Instr::convert || op == Instr::bitcast;
+              Instr i{Instr::Op(op), d};
+              i.to = converts ? to : compares(i.op) ? boolean : d;
+              std::uint64_t out = 0;
+              if ((!converts && to != d) || !step(i, 1, 1, 1, out)) continue;
+              Recorded p;
+              int* slot[] = {&i.a, &i.b, &i.c};
+              for (int k = 0; k < arity(i.op); ++k) *slot[k] = p.input(operand_dtype(i, k));
+              p.out.push_back(p.r.push(i, i.to));
+              CAPTURE(op);
+              CAPTURE(name(d));
+              CAPTURE(name(i.to));
+              for (int n : {1, 63, 64, 65, 1000, 1024}) check(p, n, std::uint64_t(n + op));
+            }
+      },
+      true);
 }
 
 TEST_CASE("random programs equal Scalar<T>") {
-  at_levels([] {
-    for (int seed = 0; seed < 300; ++seed) {
-      Random r(std::uint64_t(seed) + 77);
-      Recorded p;
-      std::vector<int> of[fx::dtype_count];  // registers by dtype
-      for (DType d : dtypes)
-        for (int k = 0; k < 2; ++k) of[int(d)].push_back(p.input(d));
-      for (DType d : dtypes) of[int(d)].push_back(p.r.constant(d, awkward(r, d)));
-      for (int k = 0; k < 40; ++k) {
-        Instr i{Instr::Op(Instr::add + r.below(Instr::convert - Instr::add + 1)), dtypes[r.below(7)]};
-        i.to = i.op == Instr::convert || i.op == Instr::bitcast ? dtypes[r.below(7)]
-               : compares(i.op)                                 ? boolean
-                                                                : i.type;
-        std::uint64_t out = 0;
-        if (!step(i, 1, 1, 1, out)) continue;
-        int* slot[] = {&i.a, &i.b, &i.c};
-        for (int a = 0; a < arity(i.op); ++a) {
-          const auto& list = of[int(operand_dtype(i, a))];
-          *slot[a] = list[std::size_t(r.below(int(list.size())))];
+  at_levels(
+      [] {
+        for (int seed = 0; seed < 300; ++seed) {
+          Random r(std::uint64_t(seed) + 77);
+          Recorded p;
+          std::vector<int> of[fx::dtype_count];  // registers by dtype
+          for (DType d : dtypes)
+            for (int k = 0; k < 2; ++k) of[int(d)].push_back(p.input(d));
+          for (DType d : dtypes) of[int(d)].push_back(p.r.constant(d, awkward(r, d)));
+          for (int k = 0; k < 40; ++k) {
+            Instr i{Instr::Op(Instr::add + r.below(Instr::convert - Instr::add + 1)), dtypes[r.below(7)]};
+            i.to = i.op == Instr::convert || i.op == Instr::bitcast ? dtypes[r.below(7)]
+                   : compares(i.op)                                 ? boolean
+                                                                    : i.type;
+            std::uint64_t out = 0;
+            if (!step(i, 1, 1, 1, out)) continue;
+            int* slot[] = {&i.a, &i.b, &i.c};
+            for (int a = 0; a < arity(i.op); ++a) {
+              const auto& list = of[int(operand_dtype(i, a))];
+              *slot[a] = list[std::size_t(r.below(int(list.size())))];
+            }
+            of[int(i.to)].push_back(p.r.push(i, i.to));
+          }
+          for (int k = 0; k < 6; ++k) p.out.push_back(r.below(p.r.regs.size()));  // inputs and constants, too
+          CAPTURE(seed);
+          check(p, 1 + r.below(1024), std::uint64_t(seed));
         }
-        of[int(i.to)].push_back(p.r.push(i, i.to));
-      }
-      for (int k = 0; k < 6; ++k) p.out.push_back(r.below(p.r.regs.size()));  // inputs and constants, too
-      CAPTURE(seed);
-      check(p, 1 + r.below(1024), std::uint64_t(seed));
-    }
-  });
+      },
+      true);
 }
 
 TEST_CASE("results may lie on operands") {

@@ -4,7 +4,10 @@
 // few enough to stay in the first-level cache. Every instruction works on groups of 64 elements, so that its loop has a
 // constant length and is vectorised by every compiler at -O2; constants and scalar inputs are one group that is read
 // again and again. bool registers hold one byte per element.
+//
+// That is the portable tier. Where machine code can be made (code/body.hpp), that runs instead, with the same bits.
 #pragma once
+#include "../code/body.hpp"
 #include "vector_types.hpp"
 
 namespace fx::inline v0::tiled {
@@ -33,14 +36,20 @@ class VectorProgram {
 
   // Register input_regs[k] of r is operand k, register output_regs[j] is result j (a register may be both, or several
   // results). Instructions that no result needs are dropped. Every other register is defined by its instruction.
-  static VectorProgram make(const Recorder& r, Span<const int> input_regs, Span<const int> output_regs);
+  // columns[k] == one promises that column stride 0 is the only one input k is given; none given: nothing is promised.
+  static VectorProgram make(const Recorder& r, Span<const int> input_regs, Span<const int> output_regs,
+                            Span<const code::Column> columns = {});
 
   int inputs() const { return in_.size(); }
   int outputs() const { return out_.size(); }
   DType input_dtype(int k) const { return in_[k].dtype; }
   DType output_dtype(int j) const { return out_[j].dtype; }
   bool uses_index() const { return uses_index_; }
-  int steps() const { return code_.size(); }
+  int steps() const { return steps_; }
+  // Blocks may have any number of elements, if no input has another column stride than 0 or 1, nor a promise is broken.
+  bool any_length() const { return machine_ && !uses_index_; }
+  // The machine code, empty on the portable tier.
+  Span<const std::uint8_t> machine_code() const { return machine_.bytes; }
 
   // Bytes of scratch for blocks of up to `block` elements; scratch is 64-byte aligned.
   std::int64_t scratch_bytes(int block = max_block) const;
@@ -88,6 +97,16 @@ class VectorProgram {
                const BlockPlace& place) const;
   void execute_block(char* scratch, const Layout& at, int n, int cols, const BlockPlace& place) const;
 
+  // The same with machine code (vector_code.hpp).
+  struct CodeScratch;
+  std::int64_t code_bytes(int block) const;
+  bool may_turn(const VectorInput* in, int rows, int cols) const;
+  code::Port place_input(const CodeScratch& s, const VectorInput& v, int k, int rows, int cols) const;
+  void place_positions(const CodeScratch& s, int rows, int cols, const BlockPlace& place) const;
+  void run_code(char* scratch, const VectorInput* in, const VectorOutput* out, int rows, int cols,
+                const BlockPlace& place) const;
+  void run_code(char* scratch, const void* const* in, void* const* out, int n, const BlockPlace& place) const;
+
   Vec<Step> code_;
   Vec<Port> in_, out_;
   Vec<Slot> slots_;
@@ -95,7 +114,10 @@ class VectorProgram {
   Vec<Table> tables_;
   int places_ = 0;
   std::int64_t units_ = 0;  // bytes of one element of all slots and staging memory
+  int steps_ = 0;
   bool uses_index_ = false;
+  code::BodyCode machine_;
+  Vec<code::Column> columns_;  // of the inputs, with machine code
 };
 
 }  // namespace fx::inline v0::tiled

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "copy.hpp"
+#include "vector_code.hpp"
 #include "vector_kernels.hpp"
 #include "vector_make.hpp"
 #include "vector_positions.hpp"
@@ -36,12 +37,15 @@ FX_INLINE VectorProgram::Layout VectorProgram::layout(int block) const {
 }
 
 FX_INLINE std::int64_t VectorProgram::scratch_bytes(int block) const {
+  if (machine_) return code_bytes(block);
   const Layout at = layout(block);
   return at.memory + units_ * at.padded;
 }
 
 FX_INLINE void VectorProgram::prepare(void* scratch, int block) const {
   char* base = static_cast<char*>(scratch);
+  std::memcpy(base, &block, sizeof block);
+  if (machine_) return;
   const Layout at = layout(block);
   std::memset(base, 0, std::size_t(at.memory));
   std::memcpy(base, &block, sizeof block);
@@ -121,6 +125,7 @@ FX_INLINE void VectorProgram::run(void* scratch, const VectorInput* in, const Ve
                                   const BlockPlace& place) const {
   if (rows <= 0 || cols <= 0) return;
   char* base = static_cast<char*>(scratch);
+  if (machine_) return run_code(base, in, out, rows, cols, place);
   const Layout at = layout(block_of(base));
   kernels::Place* places = at.table(base);
   for (int k = 0; k < in_.size(); ++k) places[in_[k].place] = place_input(in[k], k, rows, cols, base, at);
@@ -140,6 +145,7 @@ FX_INLINE void VectorProgram::run(void* scratch, const void* const* in, void* co
                                   const BlockPlace& place) const {
   if (n <= 0) return;
   char* base = static_cast<char*>(scratch);
+  if (machine_) return run_code(base, in, out, n, place);
   const Layout at = layout(block_of(base));
   kernels::Place* places = at.table(base);
   for (int k = 0; k < in_.size(); ++k)
