@@ -3,6 +3,7 @@
 #include "cost.hpp"
 #include "lowering.hpp"
 #include "memory.hpp"
+#include "strips.hpp"
 
 namespace fx::inline v0::tile {
 
@@ -34,6 +35,7 @@ FX_INLINE Ref<const Program> fuse(const Graph& g, const Target& target) {
   p->target = std::string(target.name);
   const Analysis analysis(flat);
   Lowering(analysis, *p, target).run();
+  cut_strips(*p, target);
   for (Kernel& k : p->kernels) choose_blocks(k, *p, target);
   plan_memory(*p);
   return owner;
