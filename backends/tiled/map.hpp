@@ -23,6 +23,12 @@ class MapStep : public Step {
   bool strided() const;
 
   struct Run;
+  // All of the space as one call of machine code: its size, and the bytes between rows of each port.
+  bool at_once_ = false;
+  std::int64_t rows_ = 1, cols_ = 1;
+  Vec<std::int64_t> row_bytes_;
+  void plan_at_once();
+  void run_at_once(const Memory& m, char* scratch) const;
 };
 
 #if FX_BODIES
@@ -56,8 +62,16 @@ FX_INLINE MapStep::MapStep(const tile::Kernel& kernel) : Step(kernel), dense_(st
     transposed = transposed || (has_row_ && has_col_ && col_.stride(a) != 0 && col_.stride(a) != 1);
   width_ = transposed ? 32 : block_;
   if (has_col_ && program_.any_length() && !strided()) width_ = reach_ = 1 << 30;
+  if (reach_ && outer_.empty()) plan_at_once();
 }
-
+FX_INLINE void MapStep::plan_at_once() {
+  cols_ = k.space[col_.outer] * col_.inner;
+  if (has_row_) rows_ = k.space[row_.outer] * row_.inner;
+  for (const Vec<tile::Access>* list : {&k.in, &k.out})
+    for (const tile::Access& a : *list)
+      row_bytes_.push_back(has_row_ ? row_.stride(a) * size_of(program_.port_dtype(row_bytes_.size())) : 0);
+  at_once_ = rows_ > 0 && cols_ > 0;
+}
 // Whether a call stages operands, which bounds its size.
 FX_INLINE bool MapStep::strided() const {
   for (const tile::Access& a : k.in)
@@ -114,7 +128,20 @@ struct MapStep::Run {
   }
 };
 
+FX_INLINE void MapStep::run_at_once(const Memory& m, char* scratch) const {
+  code::BodyArgs* args = program_.code_args(scratch, rows_, cols_);
+  int n = 0;
+  auto add = [&](const tile::Access& a) {
+    args->port[n] = {m.at(a), row_bytes_[n]};
+    ++n;
+  };
+  for (const tile::Access& a : k.in) add(a);
+  for (const tile::Access& a : k.out) add(a);
+  program_.run_code(args);
+}
+
 FX_INLINE void MapStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
+  if (at_once_ && !counts) return run_at_once(m, scratch);
   Run r{*this, m, reinterpret_cast<VectorInput*>(scratch), nullptr, nullptr};
   scratch += align64(k.in.size() * std::int64_t(sizeof(VectorInput)));
   r.out = reinterpret_cast<VectorOutput*>(scratch);

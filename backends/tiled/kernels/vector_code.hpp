@@ -29,6 +29,15 @@ FX_INLINE std::int64_t VectorProgram::code_bytes(int block) const {
   return (s.staged(units_ + 8 * machine_.positions.size()) - s.base);
 }
 
+FX_INLINE code::BodyArgs* VectorProgram::code_args(void* scratch, std::int64_t rows, std::int64_t cols) const {
+  const CodeScratch s(*this, static_cast<char*>(scratch), 0);
+  code::BodyArgs* args = s.args();
+  args->rows = rows;
+  args->cols = cols;
+  args->frame = s.frame;
+  return args;
+}
+
 // Columns of one element each may be taken as one row.
 FX_INLINE bool VectorProgram::may_turn(const VectorInput* in, int rows, int cols) const {
   if (cols != 1 || rows == 1) return false;

@@ -48,6 +48,11 @@ class VectorProgram {
   int steps() const { return steps_; }
   // Blocks may have any number of elements, if no input has another column stride than 0 or 1, nor a promise is broken.
   bool any_length() const { return machine_ && !uses_index_; }
+  // The dtype of an input, or of an output after them.
+  DType port_dtype(int k) const { return k < in_.size() ? in_[k].dtype : out_[k - in_.size()].dtype; }
+  // Machine code called without staging, for programs of any_length(): the caller fills in the ports.
+  code::BodyArgs* code_args(void* scratch, std::int64_t rows, std::int64_t cols) const;
+  void run_code(code::BodyArgs* args) const { machine_.run(args); }
   // The machine code, empty on the portable tier.
   Span<const std::uint8_t> machine_code() const { return machine_.bytes; }
 
