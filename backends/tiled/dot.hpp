@@ -18,6 +18,9 @@ class DotStep : public Step {
   static std::int64_t extent(const Vec<Loop>& l, const Block& b) { return l.empty() ? 1 : l[0].extent(b); }
   static std::int64_t stride(const Vec<Loop>& l, const tile::Access& a) { return l.empty() ? 0 : l[0].stride(a); }
   std::int64_t largest(const Vec<Loop>& l) const { return l.empty() ? 1 : k.block[l[0].outer] * l[0].inner; }
+  DotShape shape(const Block& b) const;
+  bool one_product_ = false;  // one block, and no batch
+  DotShape whole_;            // its shape
 };
 
 #if FX_BODIES
@@ -35,10 +38,24 @@ FX_INLINE DotStep::DotStep(const tile::Kernel& kernel) : Step(kernel), dtype_(k.
   int rows = -1;
   for (int i = 0; i < batch_.size(); ++i)
     if (batch_[i].stride(k.in[1]) == 0 && (rows < 0 || largest({batch_[i]}) >= largest({batch_[rows]}))) rows = i;
-  if (rows < 0) return;
-  m_.push_back(batch_[rows]);
-  for (int i = rows; i + 1 < batch_.size(); ++i) batch_[i] = batch_[i + 1];
-  batch_.pop_back();
+  if (rows >= 0) {
+    m_.push_back(batch_[rows]);
+    for (int i = rows; i + 1 < batch_.size(); ++i) batch_[i] = batch_[i + 1];
+    batch_.pop_back();
+  }
+  one_product_ = batch_.empty() && tile::steps(k) == 1;
+  if (one_product_) whole_ = shape({Dims(k.space.n, 0), k.space});
+}
+
+FX_INLINE DotShape DotStep::shape(const Block& b) const {
+  const tile::Access &lhs = k.in[0], &rhs = k.in[1], &out = k.out[0];
+  DotShape s;
+  s.m = extent(m_, b), s.n = extent(n_, b), s.k = extent(k_, b);
+  s.a_row = stride(m_, lhs), s.a_col = stride(k_, lhs);
+  s.b_row = stride(k_, rhs), s.b_col = stride(n_, rhs);
+  s.c_row = stride(m_, out);
+  s.resume = b.start[k.space.n - 1] > 0;
+  return s;
 }
 
 FX_INLINE std::int64_t DotStep::scratch_bytes() const {
@@ -47,6 +64,7 @@ FX_INLINE std::int64_t DotStep::scratch_bytes() const {
 
 FX_INLINE void DotStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
   const tile::Access &lhs = k.in[0], &rhs = k.in[1], &out = k.out[0];
+  if (one_product_ && !counts) return dot(dtype_, whole_, m.at(lhs), m.at(rhs), m.at(out), scratch);
   if (k.space[k.space.n - 1] == 0 && numel(m.program->buffers[out.buffer].type) > 0) {
     DotShape none;  // nothing to add up: zeros
     none.m = 1;
@@ -55,12 +73,7 @@ FX_INLINE void DotStep::run(const Memory& m, char* scratch, tile::Counts* counts
   }
   const int size = size_of(dtype_);
   each_block(k, m, counts, [&](const Block& b) {
-    DotShape s;
-    s.m = extent(m_, b), s.n = extent(n_, b), s.k = extent(k_, b);
-    s.a_row = stride(m_, lhs), s.a_col = stride(k_, lhs);
-    s.b_row = stride(k_, rhs), s.b_col = stride(n_, rhs);
-    s.c_row = stride(m_, out);
-    s.resume = b.start[k.space.n - 1] > 0;
+    const DotShape s = shape(b);
     Odometer o;
     for (const Loop& l : batch_) o.add(l.extent(b));
     do {

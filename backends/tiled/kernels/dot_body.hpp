@@ -132,6 +132,7 @@ struct DotRun {
 };
 
 FX_INLINE void clear_rows(const DotShape& s, char* c, int size) {
+  if (s.c_row == s.n || s.m == 1) return fill(c, 0, s.m * s.n, size);
   for (std::int64_t i = 0; i < s.m; ++i) fill(c + i * s.c_row * size, 0, s.n, size);
 }
 
