@@ -80,6 +80,9 @@ class Encoder {
   void logical_and(Gpr to, int imm) { op_imm(4, to, imm); }
   void cmp(Gpr a, int imm) { op_imm(7, a, imm); }
   void decrement(const Mem& m);
+  void decrement(Gpr r);
+  void shift_left(Gpr r, int bits);
+  void prefetch(const Mem& m);  // into all levels of the cache
   void negate(Gpr r);
   void zero(Gpr r);                     // 32-bit xor
   void low_bits(Gpr to, Gpr a, Gpr n);  // bzhi: the n lowest bits of a, 32 bits
@@ -242,6 +245,12 @@ FX_INLINE void Encoder::mov(Gpr to, std::uint64_t imm) {
   dword(std::int64_t(imm >> 32));
 }
 FX_INLINE void Encoder::decrement(const Mem& m) { op_rm(0xff, 1, m); }
+FX_INLINE void Encoder::decrement(Gpr r) { op_rr(0xff, 1, r); }
+FX_INLINE void Encoder::shift_left(Gpr r, int bits) {
+  op_rr(0xc1, 4, r);
+  byte(bits);
+}
+FX_INLINE void Encoder::prefetch(const Mem& m) { op_rm(0x18, 1, m, true, false); }
 FX_INLINE void Encoder::negate(Gpr r) {
   byte(0x48 | (r & 8 ? 1 : 0));
   byte(0xf7);

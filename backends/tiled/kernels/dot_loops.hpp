@@ -5,6 +5,7 @@
 #pragma once
 #include <fx/type.hpp>
 
+#include "../code/tile.hpp"
 #include "fold_ops.hpp"
 
 #if FX_BODIES
@@ -127,8 +128,7 @@ FX_LOOP void column_loop(const void* a_, std::int64_t a_row, std::int64_t a_col,
   for (; m > 0; --m, a += a_row, c += c_row) column_piece<T, 1>(a, a_row, a_col, b, b_row, c, c_row, k);
 }
 
-using TileLoop = void (*)(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row,
-                          void* c, std::int64_t c_row, std::int64_t k, bool first);
+using TileLoop = code::Tile;
 // The loops of one dtype and level, and the sizes they work in.
 struct DotLoops {
   int rows = 0, cols = 0;  // of a tile
@@ -175,20 +175,24 @@ FX_DOT_LOOPS(avx2, FX_AVX2, 32, 6, 2, 16384)
 FX_DOT_LOOPS(avx512, FX_AVX512, 64, 6, 4, 32768)
 #undef FX_DOT_LOOPS
 
-// The wide tile for most columns, the one of AVX2 for the last ones.
-template <class T>
-DotLoops dot_wide() {
-  const DotLoops narrow = dot_avx2<T>();
-  DotLoops r = dot_avx512<T>();
-  r.narrow_cols = narrow.cols;
-  r.narrow_tile = narrow.tile;
+// The same with tiles in machine code: wide ones, and one vector for the last columns.
+FX_INLINE DotLoops with_machine_code(DotLoops r, DType d, Level l) {
+  const int vectors = code::tile_vectors(l), lanes = code::vector_bytes(l) / size_of(d);
+  if (!code::tile(d, l, vectors)) return r;
+  const std::int64_t strip = l == Level::avx512 ? 32768 : 16384;  // bytes
+  r.rows = code::tile_rows;
+  r.cols = vectors * lanes;
+  r.depth = strip / (r.cols * size_of(d));
+  r.tile = code::tile(d, l, vectors);
+  r.narrow_cols = lanes;
+  r.narrow_tile = code::tile(d, l, 1);
   return r;
 }
 FX_INLINE DotLoops dot_loops(DType d, Level l) {
   if (is_integer(d)) return size_of(d) == 4 ? dot_plain<std::uint32_t>() : dot_plain<std::uint64_t>();
 #if defined(__x86_64__)
-  if (l == Level::avx512) return d == f32 ? dot_wide<float>() : dot_wide<double>();
-  if (l == Level::avx2) return d == f32 ? dot_avx2<float>() : dot_avx2<double>();
+  if (l == Level::avx512) return with_machine_code(d == f32 ? dot_avx512<float>() : dot_avx512<double>(), d, l);
+  if (l == Level::avx2) return with_machine_code(d == f32 ? dot_avx2<float>() : dot_avx2<double>(), d, l);
 #endif
   return d == f32 ? dot_plain<float>() : dot_plain<double>();
 }
