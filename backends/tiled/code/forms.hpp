@@ -46,6 +46,12 @@ FX_FORM(vfmadd213ps, p66, m38, 0xa8, 0, 0)
 FX_FORM(vfmadd213pd, p66, m38, 0xa8, 1, 1)
 FX_FORM(vfmadd231ps, p66, m38, 0xb8, 0, 0)
 FX_FORM(vfmadd231pd, p66, m38, 0xb8, 1, 1)
+FX_FORM(vmovss, pf3, m0f, 0x10, 0, 0, Tuple::four)  // one element: length 16
+FX_FORM(vmovss_to, pf3, m0f, 0x11, 0, 0, Tuple::four)
+FX_FORM(vmovsd, pf2, m0f, 0x10, 0, 1, Tuple::eight)
+FX_FORM(vmovsd_to, pf2, m0f, 0x11, 0, 1, Tuple::eight)
+FX_FORM(vfmadd231ss, p66, m38, 0xb9, 0, 0, Tuple::four)
+FX_FORM(vfmadd231sd, p66, m38, 0xb9, 1, 1, Tuple::eight)
 FX_FORM(vroundps, p66, m3a, 0x08, 0, 0)  // EVEX: vrndscale
 FX_FORM(vroundpd, p66, m3a, 0x09, 0, 1)
 FX_FORM(vcmpps, np, m0f, 0xc2, 0, only)

@@ -88,7 +88,7 @@ struct DotRun {
     const DotLoops& l = by.loops;
     const bool first = p == 0 && !s.resume;
     const bool narrow = s.n - j < l.cols;
-    const TileLoop tile = narrow ? l.narrow_tile : l.tile;
+    const code::Tile tile = narrow ? l.narrow_tile : l.tile;
     const std::int64_t mr = l.rows, nr = narrow ? l.narrow_cols : l.cols, cols = s.n - j < nr ? s.n - j : nr;
     const bool in_place = b_in_place && cols == nr;
     const char* x = in_place ? b_at(p, j) : work;
@@ -141,13 +141,13 @@ FX_INLINE bool is_skinny(const DotShape& s) { return (s.m <= 4 && s.b_col == 1) 
 // Adds such a product to c.
 FX_INLINE void skinny_dot(const DotLoops& l, const DotShape& s, const char* a, const char* b, char* c) {
   if (s.m <= 4 && s.b_col == 1) {
-    l.few_rows(a, s.a_row, s.a_col, b, s.b_row, c, s.c_row, s.m, s.n, s.k);
+    few_rows(l, a, s.a_row, s.a_col, b, s.b_row, c, s.c_row, s.m, s.n, s.k);
   } else if (s.n == 1 && s.a_row == 1 && s.c_row == 1) {  // the transposed product has one row
-    l.few_rows(b, 0, s.b_row, a, s.a_col, c, 0, 1, s.m, s.k);
+    few_rows(l, b, 0, s.b_row, a, s.a_col, c, 0, 1, s.m, s.k);
   } else if (s.n == 1) {
-    l.column(a, s.a_row, s.a_col, b, s.b_row, c, s.c_row, s.m, s.k);
+    column(l, a, s.a_row, s.a_col, b, s.b_row, c, s.c_row, s.m, s.k);
   } else {
-    l.column(b, s.b_col, s.b_row, a, s.a_col, c, 1, s.n, s.k);
+    column(l, b, s.b_col, s.b_row, a, s.a_col, c, 1, s.n, s.k);
   }
 }
 }  // namespace kernels

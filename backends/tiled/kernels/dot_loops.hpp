@@ -1,11 +1,13 @@
-// kernels/dot_loops.hpp -- the innermost loops of a matrix product: a tile of results, a few rows, a column.
+// kernels/dot_loops.hpp -- the innermost loops of a matrix product: a tile of results, pieces of a row, of a column.
 //
+// Machine code where it can be made (code/tile.hpp, code/skinny.hpp), else the loops here, with the same bits.
 // Every multiply-add is __builtin_fma, lane by lane on vectors; compilers make one instruction of the lanes. Without
 // the instruction (x86-64 before 2013) it is a call of the C library: slow, and the same bits.
 #pragma once
+#include <cstring>
 #include <fx/type.hpp>
 
-#include "../code/tile.hpp"
+#include "../code/skinny.hpp"
 #include "fold_ops.hpp"
 
 #if FX_BODIES
@@ -68,133 +70,105 @@ FX_LOOP void tile_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, c
     for (int j = 0; j < NV; ++j) *reinterpret_cast<P*>(c + i * c_row + j * w) = acc[i][j];
 }
 
-// One row of results, some rows of b at a time: c[j] += a[p * a_col] * b[p * b_row + j] for p < some, in rising p.
-template <class T, int bytes, int some>
-FX_LOOP void row_piece(const T* a, std::int64_t a_col, const T* b, std::int64_t b_row, T* c, std::int64_t n) {
-  using V = typename Lanes<T, bytes>::type;
-  using P = typename Lanes<T, bytes>::loose;
-  constexpr std::int64_t w = bytes / std::int64_t(sizeof(T));
-  T x[some];
-#pragma GCC unroll 16
-  for (int p = 0; p < some; ++p) x[p] = a[p * a_col];
-  std::int64_t j = 0;
-  for (; j + w <= n; j += w) {
-    V acc = *reinterpret_cast<const P*>(c + j);
-#pragma GCC unroll 16
-    for (int p = 0; p < some; ++p) {
-      const V row = *reinterpret_cast<const P*>(b + p * b_row + j);
-      multiply_add<T, bytes>(acc, x[p], row);
-    }
-    *reinterpret_cast<P*>(c + j) = acc;
-  }
-  FX_AS_WRITTEN
-  for (; j < n; ++j)
+template <class T, int bytes, int MR, int NV>
+void plain_tile(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row, void* c,
+                std::int64_t c_row, std::int64_t k, bool first) {
+  tile_loop<T, bytes, MR, NV>(a, a_row, a_col, b, b_row, c, c_row, k, first);
+}
+template <class T, int some>
+void plain_row_piece(const void* x_, const void* b_, std::int64_t b_row, void* c_, std::int64_t n) {
+  const T *x = static_cast<const T*>(x_), *b = static_cast<const T*>(b_);
+  T* c = static_cast<T*>(c_);
+  for (std::int64_t j = 0; j < n; ++j)
     for (int p = 0; p < some; ++p) multiply_add(c[j], x[p], b[p * b_row + j]);
 }
-// A few rows: b is read once from memory, and its rows at hand once for each row of a from the cache.
-template <class T, int bytes>
-FX_LOOP void rows_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, const void* b_, std::int64_t b_row,
-                       void* c_, std::int64_t c_row, std::int64_t m, std::int64_t n, std::int64_t k) {
-  const T *a = static_cast<const T*>(a_), *b = static_cast<const T*>(b_);
-  T* c = static_cast<T*>(c_);
-  std::int64_t p = 0;
-  for (; p + 8 <= k; p += 8)
-    for (std::int64_t i = 0; i < m; ++i)
-      row_piece<T, bytes, 8>(a + i * a_row + p * a_col, a_col, b + p * b_row, b_row, c + i * c_row, n);
-  for (; p < k; ++p)
-    for (std::int64_t i = 0; i < m; ++i)
-      row_piece<T, bytes, 1>(a + i * a_row + p * a_col, a_col, b + p * b_row, b_row, c + i * c_row, n);
-}
-
-// A column of results: eight chains at a time hide the latency of one. c[i * c_row] += sum of a[i * a_row + p * a_col]
-// * b[p * b_row].
-template <class T, int rows>
-FX_LOOP void column_piece(const T* a, std::int64_t a_row, std::int64_t a_col, const T* b, std::int64_t b_row, T* c,
-                          std::int64_t c_row, std::int64_t k) {
-  T acc[rows];
-  for (int i = 0; i < rows; ++i) acc[i] = c[i * c_row];
-  for (; k > 0; --k, a += a_col, b += b_row) {
-#pragma GCC unroll 16
-    for (int i = 0; i < rows; ++i) multiply_add(acc[i], a[i * a_row], *b);
-  }
-  for (int i = 0; i < rows; ++i) c[i * c_row] = acc[i];
-}
+// One row.
 template <class T>
-FX_LOOP void column_loop(const void* a_, std::int64_t a_row, std::int64_t a_col, const void* b_, std::int64_t b_row,
-                         void* c_, std::int64_t c_row, std::int64_t m, std::int64_t k) {
+void plain_column_piece(const void* a_, std::int64_t, std::int64_t a_col, const void* b_, std::int64_t b_row, void* c_,
+                        std::int64_t, std::int64_t k) {
   const T *a = static_cast<const T*>(a_), *b = static_cast<const T*>(b_);
-  T* c = static_cast<T*>(c_);
-  for (; m >= 8; m -= 8, a += 8 * a_row, c += 8 * c_row) column_piece<T, 8>(a, a_row, a_col, b, b_row, c, c_row, k);
-  for (; m > 0; --m, a += a_row, c += c_row) column_piece<T, 1>(a, a_row, a_col, b, b_row, c, c_row, k);
+  T acc = *static_cast<T*>(c_);
+  for (; k > 0; --k, a += a_col, b += b_row) multiply_add(acc, *a, *b);
+  *static_cast<T*>(c_) = acc;
 }
 
-using TileLoop = code::Tile;
 // The loops of one dtype and level, and the sizes they work in.
 struct DotLoops {
-  int rows = 0, cols = 0;  // of a tile
-  std::int64_t depth = 0;  // of a strip of b that stays in the first-level cache
-  TileLoop tile = nullptr;
-  void (*few_rows)(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row, void* c,
-                   std::int64_t c_row, std::int64_t m, std::int64_t n, std::int64_t k) = nullptr;
-  void (*column)(const void* a, std::int64_t a_row, std::int64_t a_col, const void* b, std::int64_t b_row, void* c,
-                 std::int64_t c_row, std::int64_t m, std::int64_t k) = nullptr;
-  int narrow_cols = 0;  // a tile of as many rows for what is left of the columns
-  TileLoop narrow_tile = nullptr;
+  int size = 0;                             // bytes of an element
+  int rows = 0, cols = 0, narrow_cols = 0;  // of a tile, and of one for what is left of the columns
+  std::int64_t depth = 0;                   // of a strip of b that stays in the first-level cache
+  code::Tile tile = nullptr, narrow_tile = nullptr;
+  code::RowPiece row = nullptr, row_of_one = nullptr;  // row_terms terms, and one
+  int column_rows = 0;
+  code::ColumnPiece column[code::column_rows]{};  // of 1 to column_rows rows
 };
 
-#define FX_DOT_LOOPS(version, attribute, bytes, MR, NV, strip)                                                       \
-  template <class T>                                                                                                 \
-  attribute void tile_##version(const void* a, std::int64_t ar, std::int64_t ac, const void* b, std::int64_t br,     \
-                                void* c, std::int64_t cr, std::int64_t k, bool first) {                              \
-    tile_loop<T, bytes, MR, NV>(a, ar, ac, b, br, c, cr, k, first);                                                  \
-  }                                                                                                                  \
-  template <class T>                                                                                                 \
-  attribute void few_rows_##version(const void* a, std::int64_t ar, std::int64_t ac, const void* b, std::int64_t br, \
-                                    void* c, std::int64_t cr, std::int64_t m, std::int64_t n, std::int64_t k) {      \
-    rows_loop<T, bytes>(a, ar, ac, b, br, c, cr, m, n, k);                                                           \
-  }                                                                                                                  \
-  template <class T>                                                                                                 \
-  attribute void column_##version(const void* a, std::int64_t ar, std::int64_t ac, const void* b, std::int64_t br,   \
-                                  void* c, std::int64_t cr, std::int64_t m, std::int64_t k) {                        \
-    column_loop<T>(a, ar, ac, b, br, c, cr, m, k);                                                                   \
-  }                                                                                                                  \
-  template <class T>                                                                                                 \
-  DotLoops dot_##version() {                                                                                         \
-    constexpr int cols = NV * bytes / int(sizeof(T));                                                                \
-    return {MR,                                                                                                      \
-            cols,                                                                                                    \
-            strip / (cols * int(sizeof(T))),                                                                         \
-            &tile_##version<T>,                                                                                      \
-            &few_rows_##version<T>,                                                                                  \
-            &column_##version<T>,                                                                                    \
-            cols,                                                                                                    \
-            &tile_##version<T>};                                                                                     \
-  }
-FX_DOT_LOOPS(plain, , 16, 4, 2, 16384)
-FX_DOT_LOOPS(avx2, FX_AVX2, 32, 6, 2, 16384)
-FX_DOT_LOOPS(avx512, FX_AVX512, 64, 6, 4, 32768)
-#undef FX_DOT_LOOPS
+template <class T>
+DotLoops plain_loops() {
+  constexpr int bytes = 16, rows = 4, vectors = 2, cols = vectors * bytes / int(sizeof(T)), strip = 16384;
+  DotLoops r;
+  r.size = sizeof(T);
+  r.rows = rows;
+  r.cols = r.narrow_cols = cols;
+  r.depth = strip / (cols * int(sizeof(T)));
+  r.tile = r.narrow_tile = &plain_tile<T, bytes, rows, vectors>;
+  r.row = &plain_row_piece<T, code::row_terms>;
+  r.row_of_one = &plain_row_piece<T, 1>;
+  r.column_rows = 1;
+  r.column[0] = &plain_column_piece<T>;
+  return r;
+}
 
-// The same with tiles in machine code: wide ones, and one vector for the last columns.
-FX_INLINE DotLoops with_machine_code(DotLoops r, DType d, Level l) {
+// The same in machine code: wide tiles, and one vector for the last columns. `r` where none can be made.
+FX_INLINE DotLoops machine_loops(DotLoops r, DType d, Level l) {
   const int vectors = code::tile_vectors(l), lanes = code::vector_bytes(l) / size_of(d);
   if (!code::tile(d, l, vectors)) return r;
   const std::int64_t strip = l == Level::avx512 ? 32768 : 16384;  // bytes
   r.rows = code::tile_rows;
   r.cols = vectors * lanes;
+  r.narrow_cols = lanes;
   r.depth = strip / (r.cols * size_of(d));
   r.tile = code::tile(d, l, vectors);
-  r.narrow_cols = lanes;
   r.narrow_tile = code::tile(d, l, 1);
+  r.row = code::row_piece(d, l, code::row_terms);
+  r.row_of_one = code::row_piece(d, l, 1);
+  r.column_rows = code::column_rows;
+  for (int rows = 1; rows <= r.column_rows; ++rows) r.column[rows - 1] = code::column_piece(d, l, rows);
   return r;
 }
 FX_INLINE DotLoops dot_loops(DType d, Level l) {
-  if (is_integer(d)) return size_of(d) == 4 ? dot_plain<std::uint32_t>() : dot_plain<std::uint64_t>();
-#if defined(__x86_64__)
-  if (l == Level::avx512) return with_machine_code(d == f32 ? dot_avx512<float>() : dot_avx512<double>(), d, l);
-  if (l == Level::avx2) return with_machine_code(d == f32 ? dot_avx2<float>() : dot_avx2<double>(), d, l);
-#endif
-  return d == f32 ? dot_plain<float>() : dot_plain<double>();
+  if (is_integer(d)) return size_of(d) == 4 ? plain_loops<std::uint32_t>() : plain_loops<std::uint64_t>();
+  return machine_loops(d == f32 ? plain_loops<float>() : plain_loops<double>(), d, l);
+}
+
+// c[i * c_row + j] += sum of a[i * a_row + p * a_col] * b[p * b_row + j]: b is read once from memory, and its rows at
+// hand once for each row of a from the cache.
+FX_INLINE void few_rows(const DotLoops& l, const char* a, std::int64_t a_row, std::int64_t a_col, const char* b,
+                        std::int64_t b_row, char* c, std::int64_t c_row, std::int64_t m, std::int64_t n,
+                        std::int64_t k) {
+  constexpr int some = code::row_terms;
+  for (std::int64_t p = 0; p < k;) {
+    const bool one = k - p < some;
+    for (std::int64_t i = 0; i < m; ++i) {
+      const char* from = a + (i * a_row + p * a_col) * l.size;
+      alignas(8) char x[8 * some];
+      for (int q = 0; q < (one ? 1 : some); ++q)
+        std::memcpy(x + q * l.size, from + q * a_col * l.size, std::size_t(l.size));
+      (one ? l.row_of_one : l.row)(x, b + p * b_row * l.size, b_row, c + i * c_row * l.size, n);
+    }
+    p += one ? 1 : some;
+  }
+}
+// c[i * c_row] += sum of a[i * a_row + p * a_col] * b[p * b_row]: the rows in pieces of about one size.
+FX_INLINE void column(const DotLoops& l, const char* a, std::int64_t a_row, std::int64_t a_col, const char* b,
+                      std::int64_t b_row, char* c, std::int64_t c_row, std::int64_t m, std::int64_t k) {
+  const std::int64_t pieces = (m + l.column_rows - 1) / l.column_rows;
+  std::int64_t i = 0;
+  for (std::int64_t piece = pieces; piece > 0; --piece) {
+    const std::int64_t rows = (m - i + piece - 1) / piece;
+    l.column[rows - 1](a + i * a_row * l.size, a_row, a_col, b, b_row, c + i * c_row * l.size, c_row, k);
+    i += rows;
+  }
 }
 
 }  // namespace fx::inline v0::tiled::kernels

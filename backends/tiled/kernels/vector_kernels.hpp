@@ -42,33 +42,20 @@ template <class Op, class R, class A, class B, class C>
 void plain(char* dst, const Place* a, const Place* b, const Place* c, std::int64_t groups) {
   loop<Op, R, A, B, C>(dst, a, b, c, groups);
 }
-template <class Op, class R, class A, class B, class C>
-FX_AVX2 void wide(char* dst, const Place* a, const Place* b, const Place* c, std::int64_t groups) {
-  loop<Op, R, A, B, C>(dst, a, b, c, groups);
-}
 FX_LOOPS_END
-// One version, where wide registers gain little or the loop stays scalar anyway. (Each loop costs users compile time;
-// for the same reason there is no third one for AVX-512: these loops move data through the first-level cache.)
 template <class Op, class R, class A, class B = void, class C = void>
-constexpr Kernel single = &plain<Op, R, A, B, C>;
-template <class Op, class R, class A, class B = void, class C = void>
-Kernel versions(Level l) {
-  if constexpr (std::is_same_v<A, Byte> && std::is_same_v<R, Byte>)
-    return single<Op, R, A, B, C>;
-  else
-    return l == Level::baseline ? &plain<Op, R, A, B, C> : &wide<Op, R, A, B, C>;
+constexpr Kernel loop_of = &plain<Op, R, A, B, C>;
+template <class Op, class T>
+Kernel unary() {
+  return loop_of<Op, T, T>;
 }
 template <class Op, class T>
-Kernel unary(Level l) {
-  return versions<Op, T, T>(l);
+Kernel binary() {
+  return loop_of<Op, T, T, T>;
 }
 template <class Op, class T>
-Kernel binary(Level l) {
-  return versions<Op, T, T, T>(l);
-}
-template <class Op, class T>
-Kernel comparison(Level l) {
-  return versions<Op, Byte, T, T>(l);
+Kernel comparison() {
+  return loop_of<Op, Byte, T, T>;
 }
 
 #if defined(__x86_64__) && __has_builtin(__builtin_ia32_sqrtps) && __has_builtin(__builtin_ia32_sqrtpd)
@@ -88,13 +75,13 @@ void sqrt_groups(char* dst, const Place* a, const Place*, const Place*, std::int
     }
 }
 template <class T>
-Kernel sqrt_kernel(Level) {
+Kernel sqrt_kernel() {
   return &sqrt_groups<T>;
 }
 #else
 template <class T>
-Kernel sqrt_kernel(Level l) {
-  return unary<op::Sqrt, T>(l);
+Kernel sqrt_kernel() {
+  return unary<op::Sqrt, T>();
 }
 #endif
 
@@ -132,113 +119,104 @@ Kernel by_type(DType d, F&& f) {
 }
 // Integers by width, floats by type.
 template <class Op>
-Kernel wrapping(DType d, Level l) {
-  if (is_float(d)) return by_type<reals>(d, [&]<class T>() { return binary<Op, T>(l); });
-  return size_of(d) == 4 ? binary<Op, std::uint32_t>(l) : binary<Op, std::uint64_t>(l);
+Kernel wrapping(DType d) {
+  if (is_float(d)) return by_type<reals>(d, [&]<class T>() { return binary<Op, T>(); });
+  return size_of(d) == 4 ? binary<Op, std::uint32_t>() : binary<Op, std::uint64_t>();
 }
 template <class Op>
-Kernel bitwise(DType d, Level l) {
-  return by_width(d, [&]<class U>() { return binary<Op, U>(l); });
+Kernel bitwise(DType d) {
+  return by_width(d, [&]<class U>() { return binary<Op, U>(); });
 }
 template <class Op>
-Kernel compare(DType d, Level l) {
-  return by_type<computed>(d, [&]<class T>() { return comparison<Op, T>(l); });
+Kernel compare(DType d) {
+  return by_type<computed>(d, [&]<class T>() { return comparison<Op, T>(); });
 }
 
 template <class T>
-Kernel convert_from(DType to, Level l) {
-  constexpr DTypes common = only(i32) | only(f32) | only(f64);
-  if (to == boolean) return versions<op::ToBool, Byte, T>(l);
-  return by_type<dwords>(to, [&]<class U>() {
-    constexpr bool often = in(dtype_of<U>, common) && (sizeof(T) == 1 || in(dtype_of<T>, common));
-    if constexpr (often)
-      return versions<op::Convert<U>, U, T>(l);
-    else
-      return single<op::Convert<U>, U, T>;
-  });
+Kernel convert_from(DType to) {
+  if (to == boolean) return loop_of<op::ToBool, Byte, T>;
+  return by_type<dwords>(to, [&]<class U>() { return loop_of<op::Convert<U>, U, T>; });
 }
 
-FX_INLINE Kernel arithmetic_kernel(const Instr& i, Level l) {
+FX_INLINE Kernel arithmetic_kernel(const Instr& i) {
   const DType d = i.type;
   const bool real = is_float(d), narrow = size_of(d) == 4;
   if (d == boolean) return nullptr;
   switch (i.op) {
-    case Instr::add: return wrapping<op::Add>(d, l);
-    case Instr::sub: return wrapping<op::Sub>(d, l);
-    case Instr::mul: return wrapping<op::Mul>(d, l);
-    case Instr::div: return by_type<reals>(d, [&]<class T>() { return binary<op::Div, T>(l); });
+    case Instr::add: return wrapping<op::Add>(d);
+    case Instr::sub: return wrapping<op::Sub>(d);
+    case Instr::mul: return wrapping<op::Mul>(d);
+    case Instr::div: return by_type<reals>(d, [&]<class T>() { return binary<op::Div, T>(); });
     case Instr::neg:
-      if (real) return narrow ? unary<op::FlipSign, std::uint32_t>(l) : unary<op::FlipSign, std::uint64_t>(l);
-      return narrow ? unary<op::Neg, std::uint32_t>(l) : unary<op::Neg, std::uint64_t>(l);
+      if (real) return narrow ? unary<op::FlipSign, std::uint32_t>() : unary<op::FlipSign, std::uint64_t>();
+      return narrow ? unary<op::Neg, std::uint32_t>() : unary<op::Neg, std::uint64_t>();
     case Instr::abs:
-      if (real) return narrow ? unary<op::ClearSign, std::uint32_t>(l) : unary<op::ClearSign, std::uint64_t>(l);
-      if (in(d, unsigned_ints)) return by_width(d, [&]<class U>() { return unary<op::Copy, U>(l); });
-      return by_type<only(i32) | only(i64)>(d, [&]<class T>() { return unary<op::AbsSigned, T>(l); });
-    case Instr::fma: return by_type<reals>(d, [&]<class T>() { return versions<op::Fma, T, T, T, T>(l); });
-    case Instr::sqrt: return by_type<reals>(d, [&]<class T>() { return sqrt_kernel<T>(l); });
+      if (real) return narrow ? unary<op::ClearSign, std::uint32_t>() : unary<op::ClearSign, std::uint64_t>();
+      if (in(d, unsigned_ints)) return by_width(d, [&]<class U>() { return unary<op::Copy, U>(); });
+      return by_type<only(i32) | only(i64)>(d, [&]<class T>() { return unary<op::AbsSigned, T>(); });
+    case Instr::fma: return by_type<reals>(d, [&]<class T>() { return loop_of<op::Fma, T, T, T, T>; });
+    case Instr::sqrt: return by_type<reals>(d, [&]<class T>() { return sqrt_kernel<T>(); });
 #if defined(__x86_64__)
     case Instr::rint:
       return by_type<reals>(d, [&]<class T>() -> Kernel {
-        if (l == Level::baseline) return &plain<op::RintSoft, T, T, void, void>;
-        return &wide<op::Rint, T, T, void, void>;
+        return loop_of<op::RintSoft, T, T>;
       });
     case Instr::floor:
       return by_type<reals>(d, [&]<class T>() -> Kernel {
-        if (l == Level::baseline) return &plain<op::Floor<op::RintSoft>, T, T, void, void>;
-        return &wide<op::Floor<op::Rint>, T, T, void, void>;
+        return loop_of<op::Floor<op::RintSoft>, T, T>;
       });
 #else
-    case Instr::rint: return by_type<reals>(d, [&]<class T>() { return unary<op::Rint, T>(l); });
-    case Instr::floor: return by_type<reals>(d, [&]<class T>() { return unary<op::Floor<op::Rint>, T>(l); });
+    case Instr::rint: return by_type<reals>(d, [&]<class T>() { return unary<op::Rint, T>(); });
+    case Instr::floor: return by_type<reals>(d, [&]<class T>() { return unary<op::Floor<op::Rint>, T>(); });
 #endif
-    case Instr::idiv: return by_type<words>(d, [&]<class T>() { return single<op::IDiv, T, T, T>; });
+    case Instr::idiv: return by_type<words>(d, [&]<class T>() { return loop_of<op::IDiv, T, T, T>; });
     case Instr::irem:
-      if (real) return by_type<reals>(d, [&]<class T>() { return single<op::FRem, T, T, T>; });
-      return by_type<words>(d, [&]<class T>() { return single<op::IRem, T, T, T>; });
+      if (real) return by_type<reals>(d, [&]<class T>() { return loop_of<op::FRem, T, T, T>; });
+      return by_type<words>(d, [&]<class T>() { return loop_of<op::IRem, T, T, T>; });
     default: return nullptr;
   }
 }
 
-FX_INLINE Kernel bits_kernel(const Instr& i, Level l) {
+FX_INLINE Kernel bits_kernel(const Instr& i) {
   const DType d = i.type;
   switch (i.op) {
-    case Instr::bit_and: return bitwise<op::And>(d, l);
-    case Instr::bit_or: return bitwise<op::Or>(d, l);
-    case Instr::bit_xor: return bitwise<op::Xor>(d, l);
+    case Instr::bit_and: return bitwise<op::And>(d);
+    case Instr::bit_or: return bitwise<op::Or>(d);
+    case Instr::bit_xor: return bitwise<op::Xor>(d);
     case Instr::bit_not:
-      if (d == boolean) return unary<op::NotBool, Byte>(l);
-      return by_width(d, [&]<class U>() { return unary<op::Not, U>(l); });
+      if (d == boolean) return unary<op::NotBool, Byte>();
+      return by_width(d, [&]<class U>() { return unary<op::Not, U>(); });
     case Instr::shl:
       if (d == boolean) return nullptr;
       return by_type<only(u32) | only(u64)>(size_of(d) == 4 ? u32 : u64,
-                                            [&]<class U>() { return binary<op::Shl, U>(l); });
+                                            [&]<class U>() { return binary<op::Shl, U>(); });
     case Instr::shr:
       return by_type<words>(d, [&]<class T>() {
         if constexpr (std::is_signed_v<T>)
-          return binary<op::ShrSigned, T>(l);
+          return binary<op::ShrSigned, T>();
         else
-          return binary<op::Shr, T>(l);
+          return binary<op::Shr, T>();
       });
     default: return nullptr;
   }
 }
 
-FX_INLINE Kernel kernel_of(const Instr& i, Level l) {
+FX_INLINE Kernel kernel_of(const Instr& i) {
   switch (i.op) {
-    case Instr::lt: return compare<op::Lt>(i.type, l);
-    case Instr::le: return compare<op::Le>(i.type, l);
-    case Instr::eq: return compare<op::Eq>(i.type, l);
-    case Instr::ne: return compare<op::Ne>(i.type, l);
-    case Instr::select: return by_width(i.type, [&]<class U>() { return versions<op::Select, U, Byte, U, U>(l); });
-    case Instr::bitcast: return by_width(i.type, [&]<class U>() { return unary<op::Copy, U>(l); });
-    case Instr::convert: return by_type<computed>(i.type, [&]<class T>() { return convert_from<T>(i.to, l); });
+    case Instr::lt: return compare<op::Lt>(i.type);
+    case Instr::le: return compare<op::Le>(i.type);
+    case Instr::eq: return compare<op::Eq>(i.type);
+    case Instr::ne: return compare<op::Ne>(i.type);
+    case Instr::select: return by_width(i.type, [&]<class U>() { return loop_of<op::Select, U, Byte, U, U>; });
+    case Instr::bitcast: return by_width(i.type, [&]<class U>() { return unary<op::Copy, U>(); });
+    case Instr::convert: return by_type<computed>(i.type, [&]<class T>() { return convert_from<T>(i.to); });
     case Instr::lookup:
       return by_type<words>(i.type, [&]<class I>() -> Kernel {
         return size_of(i.to) == 4 ? &lookup_groups<std::uint32_t, I> : &lookup_groups<std::uint64_t, I>;
       });
     default:
-      if (Kernel k = arithmetic_kernel(i, l)) return k;
-      return bits_kernel(i, l);
+      if (Kernel k = arithmetic_kernel(i)) return k;
+      return bits_kernel(i);
   }
 }
 

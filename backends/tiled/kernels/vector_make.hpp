@@ -39,7 +39,7 @@ struct VectorProgram::Maker {
 
   void add_copy(int reg, int to) {
     Instr i{Instr::bitcast, code.dtype(reg)};
-    p.code_.push_back({kernels::kernel_of(i, level()), to, place[reg], 0, 0, 0, code.dtype(reg)});
+    p.code_.push_back({kernels::kernel_of(i), to, place[reg], 0, 0, 0, code.dtype(reg)});
   }
 
   // Places of ports; the instruction that computes a result writes it in place if no input is read after it, because a
@@ -91,7 +91,7 @@ struct VectorProgram::Maker {
     if (i.op == Instr::index) {
       s.imm = std::uint64_t(i.a);
     } else {
-      s.run = kernels::kernel_of(i, level());
+      s.run = kernels::kernel_of(i);
       if (!s.run) no_loop(i);
       s.a = place[code.same[i.a]];
       if (i.op == Instr::lookup) {

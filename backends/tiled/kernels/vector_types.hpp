@@ -18,7 +18,7 @@ struct Place {
 using Kernel = void (*)(char* dst, const Place* a, const Place* b, const Place* c, std::int64_t groups);
 
 // The loop of an instruction that reads registers; null if there is none for its dtypes.
-Kernel kernel_of(const Instr& i, Level l);
+Kernel kernel_of(const Instr& i);
 // Writes the positions along dimension `dim` of the output for elements first .. first + count - 1 of a block whose
 // rows have `cols` elements (BlockPlace, vector_program.hpp).
 void write_positions(char* dst, DType dtype, const std::int64_t* sizes, int rank, int dim, std::int64_t start,
