@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <pthread.h>
 
+#include <atomic>
 #include <fx/fx.hpp>
 #include <memory>
 #include <mutex>
@@ -26,7 +27,6 @@ using fx::Array;
 namespace {
 struct Counts {
   int mallocs = 0, frees = 0, locks = 0;
-  bool operator==(const Counts&) const = default;
 };
 thread_local Counts counts;
 }  // namespace
@@ -70,20 +70,26 @@ int pthread_mutex_lock(pthread_mutex_t* m) noexcept {  // NOLINT
 
 namespace {
 
-// What 100 calls of f cost after three.
+// What 100 calls of f take after three.
 template <class F>
-Counts cost(F&& f) {
+Counts taken(F&& f) {
   for (int i = 0; i < 3; ++i) f();
   const Counts before = counts;
   for (int i = 0; i < 100; ++i) f();
   return {counts.mallocs - before.mallocs, counts.frees - before.frees, counts.locks - before.locks};
 }
 
+template <class F>
+int cost(F&& f) {
+  const Counts c = taken(f);
+  return c.mallocs + c.frees + c.locks;
+}
+
 bool traps_work() {
 #if TRAPS
   std::mutex m;
   std::vector<std::unique_ptr<int>> kept;
-  const Counts c = cost([&] {
+  const Counts c = taken([&] {
     const std::lock_guard<std::mutex> lock(m);
     kept.clear();
     kept.push_back(std::make_unique<int>(1));
@@ -108,27 +114,27 @@ TEST_CASE("hits: jitted calls take no lock and no memory from the system") {
   if (!traps_work()) return;
   const Array x(numbers), y(std::vector<float>(9, 2.0f)), w(numbers);
   const auto f = fx::jit([](Array a) { return (a + 1.0f) * 2.0f; });
-  CHECK(cost([&] { f(x); }) == Counts{});
-  CHECK(cost([&] { f(x), f(y); }) == Counts{});
-  CHECK(cost([&] { f(f(x)); }) == Counts{});
-  CHECK(cost([&] { f(2.0f); }) == Counts{});
+  CHECK(cost([&] { f(x); }) == 0);
+  CHECK(cost([&] { f(x), f(y); }) == 0);
+  CHECK(cost([&] { f(f(x)); }) == 0);
+  CHECK(cost([&] { f(2.0f); }) == 0);
   const auto captures = fx::jit([&](const Array& a, const Array& b) { return std::pair(a * w, fx::numpy::sum(b)); });
-  CHECK(cost([&] { captures(x, y); }) == Counts{});
+  CHECK(cost([&] { captures(x, y); }) == 0);
   const auto step = fx::jit([](State s) { return State{s.x + 0.1f * s.v, s.v - 0.1f * s.x}; });
   State s{x, x * 0.5f};
-  CHECK(cost([&] { s = step(std::move(s)); }) == Counts{});
+  CHECK(cost([&] { s = step(std::move(s)); }) == 0);
   CHECK(step.traces() == 1);
   CHECK(f.traces() == 3);
 }
 TEST_CASE("hits: eager operations take no lock and no memory from the system") {
   if (!traps_work()) return;
   const Array x(numbers), y(numbers), row(std::vector<float>(24, 1.0f), {3, 8});
-  CHECK(cost([&] { x + y; }) == Counts{});
-  CHECK(cost([&] { x + x; }) == Counts{});
-  CHECK(cost([&] { x + 1.0f, 2 * x, row* x; }) == Counts{});
-  CHECK(cost([&] { fx::where(x < y, -x, fx::tanh(y)); }) == Counts{});
+  CHECK(cost([&] { x + y; }) == 0);
+  CHECK(cost([&] { x + x; }) == 0);
+  CHECK(cost([&] { x + 1.0f, 2 * x, row* x; }) == 0);
+  CHECK(cost([&] { fx::where(x < y, -x, fx::tanh(y)); }) == 0);
   Array sum = x;
-  CHECK(cost([&] { sum += x; }) == Counts{});
+  CHECK(cost([&] { sum += x; }) == 0);
 }
 TEST_CASE("hits: call_into takes no lock and no memory from the system") {
   if (!traps_work()) return;
@@ -138,7 +144,7 @@ TEST_CASE("hits: call_into takes no lock and no memory from the system") {
   alignas(64) float a[16] = {1, 2, 3}, b[16] = {4, 5, 6}, total[16], running[16];
   const fx::Buffer in[] = {{a, 32}, {b, 32}}, out[] = {{running, 32}, {total, 32}};
   void* work = const_cast<float*>(room.view<float>().data());
-  CHECK(cost([&] { c.call_into(in, out, work); }) == Counts{});
+  CHECK(cost([&] { c.call_into(in, out, work); }) == 0);
   CHECK(running[2] == 12);
   CHECK(total[0] == 15);
 }
@@ -147,9 +153,9 @@ TEST_CASE("hits: on another thread, once it has run") {
   const Array x(numbers);
   const auto f = fx::jit([](Array a) { return a * 3.0f; });
   f(x);
-  Counts c{1, 1, 1};
+  int c = -1;
   std::thread([&] { c = cost([&] { f(x), x + x; }); }).join();
-  CHECK(c == Counts{});
+  CHECK(c == 0);
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ class JitFunction {
   // The leaves of arguments; those that only `args` hold are donated.
   template <class... H>
   struct Inputs : Few<CallInput, 16> {
-    explicit Inputs(Loc loc, const H&... args) : Few<CallInput, 16>((0 + ... + tree::leaf_count(args))) {
+    explicit Inputs([[maybe_unused]] Loc loc, const H&... args)
+        : Few<CallInput, 16>((0 + ... + tree::leaf_count(args))) {
       [[maybe_unused]] int number = 0;
       (take<H>(args, number++, loc), ...);
     }
