@@ -183,7 +183,11 @@ FX_INLINE void JitCache::enter(const JitKey& key, const JitCodeRef& code) {
   ++traces_;
   const std::uint64_t hash = hash_of(key);
   JitEntry* e = table_.find(hash, [&](const JitEntry& other) { return other.has(key); });
-  if (e) return replace(*e, code.get());
+  if (e) {  // two codes that capture one Array would hide from each other that its variable holds another one
+    const JitCode* now = e->code.load();
+    if (!now || now->reassigned()) replace(*e, code.get());
+    return;
+  }
   e = new JitEntry;
   e->hash = hash;
   e->signature = key.signature;
