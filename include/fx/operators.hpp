@@ -51,11 +51,6 @@ constexpr Array elementwise(const Prim& p, std::initializer_list<Operand> operan
   if (FX_CONSTANT_EVALUATED()) return elementwise_here(p, all, params);
   return elementwise_run_time(p, all, params);
 }
-#if FX_BODIES
-FX_INLINE Array elementwise_run_time(const Prim& p, Span<const Operand> operands, const Params& params) {
-  return elementwise_here(p, operands, params);
-}
-#endif
 constexpr Array unary_op(const Prim& p, const Operand& x, const Params& params = {}) {
   return elementwise(p, {x}, params);
 }
@@ -138,3 +133,7 @@ constexpr Array where(Array::Op condition, Array::Op a, Array::Op b) {
 constexpr Array select(Array::Op condition, Array::Op a, Array::Op b) { return where(condition, a, b); }
 
 }  // namespace fx::inline v0
+
+#if FX_BODIES
+#include "eager.hpp"
+#endif

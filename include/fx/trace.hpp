@@ -72,7 +72,7 @@ class Trace {
   // A number of the function itself: in constant evaluation any, at run time one that was made since the trace began.
   constexpr bool is_constant(const Node& n) const {
     if (n.kind != Node::concrete || n.type.rank() > 0 || !computes(n.type.dtype)) return false;
-    return FX_CONSTANT_EVALUATED() || (!lift && n.serial > serial);
+    return FX_CONSTANT_EVALUATED() || (!lift && n.serial >= serial);
   }
   constexpr void anchor(Trace& outer) {
     if (parent || !FX_CONSTANT_EVALUATED()) return;
@@ -172,6 +172,52 @@ constexpr Vec<NodeRef> run_graph(const Graph& g, Span<const NodeRef> in, Span<co
   return r;
 }
 
+// The dtype that numbers take among operands: that of the first Array which is no predicate, else the last one's.
+struct Partner {
+  DType dtype{};
+  bool known = false;  // and no null pointer: g++ 12 cannot compare the address of a temporary in constant evaluation
+  constexpr explicit Partner(Span<const Operand> operands) {
+    for (const Operand& o : operands) {
+      if (o.is_scalar() || (known && dtype != boolean)) continue;
+      dtype = o.array->dtype();
+      known = true;
+    }
+  }
+  constexpr DType of(const Operand& number) const {
+    const bool alone = !known || (dtype == boolean && number.dtype != boolean);  // a predicate is no number's partner
+    return alone ? number.dtype : dtype;
+  }
+};
+// The bits of a number as its partner's dtype, which must hold it.
+constexpr std::uint64_t number_bits(const Operand& o, DType want) {
+  if (o.dtype == want) return o.bits;
+  std::uint64_t r = 0;
+  bool exact = false;
+  with_type<computed>(o.dtype, [&]<class From>() {
+    with_type<computed>(want, [&]<class To>() {
+      const From v = from_bits<From>(o.bits);
+      const To w = fp::convert<To>(v);
+      r = to_bits(w);
+      exact = is_float(want) || (fp::convert<From>(w) == v && (w < To(0)) == (v < From(0)));
+    });
+  });
+  if (exact) return r;
+  Str s("the number ");
+  with_type<computed>(o.dtype, [&]<class T>() {
+    if constexpr (is_float(dtype_of<T>))
+      fp::put_float(s, from_bits<T>(o.bits));
+    else if constexpr (T(-1) > T(0))
+      s.num_u(std::uint64_t(from_bits<T>(o.bits)));
+    else
+      s.num(std::int64_t(from_bits<T>(o.bits)));
+  });
+  s += " is not representable as ";
+  s += name(want);
+  s += ", the dtype of its partner; convert the Array with fx::convert";
+  fail(ErrorCode::dtype, s, o.loc);
+  return 0;
+}
+
 // The scope of one operation on Arrays: `vals` are the operands where it is recorded.
 class Recording {
   Trace own_;
@@ -213,21 +259,9 @@ class Recording {
     for (const Operand& o : operands)
       if (!o.is_scalar()) find(node(*o.array, o.loc));
     start();
-    DType partner{};
-    bool known = false;  // and no null pointer: g++ 12 cannot compare the address of a temporary in constant evaluation
-    for (const Operand& o : operands) {
-      if (o.is_scalar() || (known && partner != boolean)) continue;
-      partner = o.array->dtype();
-      known = true;
-    }
-    for (const Operand& o : operands) {
-      if (!o.is_scalar()) {
-        vals.push_back(t_->use(node_ref(*o.array, o.loc), o.loc));
-        continue;
-      }
-      const bool alone = !known || (partner == boolean && o.dtype != boolean);  // a predicate is no partner of a number
-      vals.push_back(scalar(o, alone ? o.dtype : partner));
-    }
+    const Partner partner(operands);
+    for (const Operand& o : operands)
+      vals.push_back(o.is_scalar() ? scalar(o, partner.of(o)) : t_->use(node_ref(*o.array, o.loc), o.loc));
   }
   Vec<NodeRef> results_run_time(Span<const Val> outs, Span<const Node* const> donated);
   constexpr Vec<NodeRef> results_here(Span<const Val> outs, Span<const Node* const> donated) {
@@ -251,37 +285,9 @@ class Recording {
     t_->b.loc = loc_;
   }
   constexpr Val scalar(const Operand& o, DType want) {
-    const std::uint64_t bits = o.dtype == want ? o.bits : converted(o, want);
+    const std::uint64_t bits = number_bits(o, want);
     if (!t_->lift || FX_CONSTANT_EVALUATED()) return t_->b.literal(want, bits);
     return t_->use(scalar_node(want, bits, o.loc), o.loc);
-  }
-  // The scalar as its partner's dtype, which must hold it.
-  static constexpr std::uint64_t converted(const Operand& o, DType want) {
-    std::uint64_t r = 0;
-    bool exact = false;
-    with_type<computed>(o.dtype, [&]<class From>() {
-      with_type<computed>(want, [&]<class To>() {
-        const From v = from_bits<From>(o.bits);
-        const To w = fp::convert<To>(v);
-        r = to_bits(w);
-        exact = is_float(want) || (fp::convert<From>(w) == v && (w < To(0)) == (v < From(0)));
-      });
-    });
-    if (exact) return r;
-    Str s("the number ");
-    with_type<computed>(o.dtype, [&]<class T>() {
-      if constexpr (is_float(dtype_of<T>))
-        fp::put_float(s, from_bits<T>(o.bits));
-      else if constexpr (T(-1) > T(0))
-        s.num_u(std::uint64_t(from_bits<T>(o.bits)));
-      else
-        s.num(std::int64_t(from_bits<T>(o.bits)));
-    });
-    s += " is not representable as ";
-    s += name(want);
-    s += ", the dtype of its partner; convert the Array with fx::convert";
-    fail(ErrorCode::dtype, s, o.loc);
-    return 0;
   }
 };
 
@@ -304,7 +310,7 @@ FX_INLINE Trace*& current_trace() {
 FX_INLINE Trace::Closed Trace::close_run_time(Span<const Val> outs) { return close_here(outs); }
 FX_INLINE void OpenTrace::open(Trace& t) {
   t.parent = current_trace();
-  t.serial = next_serial();
+  t.serial = count_trace();
   if (t.parent) {
     t.b.depth = t.parent->b.depth + 1;
     t.lift = t.parent->lift && t.lift;

@@ -19,7 +19,7 @@ ROWS = [
     ("passes", ["passes/*"]),
     ("tile", ["backend.hpp", "tile/*"]),
     ("runtime", ["runtime/*"]),
-    ("array", ["array*.hpp", "node.hpp", "trace.hpp", "operators.hpp", "run.hpp", "pytree*", "fields*.hpp"]),
+    ("array", ["array*.hpp", "node.hpp", "trace.hpp", "operators.hpp", "eager.hpp", "run.hpp", "pytree*", "fields*.hpp"]),
     ("functions", ["numpy/*", "nn/*", "random/*"]),
     ("transforms", ["transforms/*", "sharding/*"]),
     ("static", ["static*.hpp"]),

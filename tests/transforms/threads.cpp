@@ -1,6 +1,7 @@
 // transforms/threads.cpp -- 16 threads that trace, transform and call at once get what one thread gets. Runs under
 // ThreadSanitizer.
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "transforms.hpp"
@@ -101,6 +102,41 @@ TEST_CASE("eager operations and loops on shared Arrays, and memory that moves be
                  close(ys, looped.second);
         }) == 0);
   for (int t = 0; t < threads; ++t) CHECK(close(made[std::size_t(t * rounds)], shared + double(t)));
+}
+TEST_CASE("eager operations and jitted calls of many types, found or made by whoever comes first") {
+  auto f = fx::jit([](Array a) { return a * 2.0; });
+  CHECK(failures([&](int t, int round) {
+          for (int i = 0; i < 40; ++i) {
+            const int n = 1 + (i * 7 + t + round) % 40;
+            const Array x = np::arange(0, n, fx::f64), y = x + x;
+            if (!close(y, f(x)) || !close(x + 1.0, np::arange(1, n + 1, fx::f64))) return false;
+          }
+          return true;
+        }) == 0);
+  CHECK(f.calls() == threads * rounds * 40);
+}
+TEST_CASE("a captured Array is reassigned while others call") {
+  std::mutex mutex;
+  Array w = vector({0, 0, 0});
+  auto f = fx::jit([&](const Array& x) {
+    Array now;
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      now = w;
+    }
+    return x + now;
+  });
+  const Array ones = vector({1, 1, 1});
+  CHECK(failures([&](int t, int round) {
+          if (t % 8 == 0) {
+            const Array next = vector({1, 1, 1}) * double(round + 1);
+            const std::lock_guard<std::mutex> lock(mutex);
+            w = next;
+          }
+          const std::vector<double> got = f(ones).to_vector<double>();
+          return got[0] == got[2] && got[0] >= 1 && got[0] <= rounds + 1;
+        }) == 0);
+  CHECK(close(f(ones), ones * double(rounds + 1)));
 }
 TEST_CASE("random numbers depend on the key alone") {
   const fx::Key key = fx::random::key(42);

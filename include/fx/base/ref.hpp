@@ -66,8 +66,14 @@ class Ref {
 
  private:
   constexpr void drop() {
-    if (p_ && p_->release()) delete p_;
+    if (p_ && p_->release()) dispose(p_);
     p_ = nullptr;
+  }
+  // At run time a class may have its memory come back by `static void recycle(T*)`.
+  static constexpr void dispose(T* p) {
+    if constexpr (requires { T::recycle(p); })
+      if (!FX_CONSTANT_EVALUATED()) return T::recycle(p);
+    delete p;
   }
 };
 

@@ -29,7 +29,7 @@ inline constexpr int size_classes = 80;
 inline constexpr std::int64_t block_header = 64, block_slack = 64, large_block = std::int64_t(2) << 20;
 inline constexpr std::int64_t largest_allocation = std::int64_t(1) << 46;
 // A thread keeps at most this many blocks and bytes of one class.
-inline constexpr int thread_blocks = 32;
+inline constexpr int thread_block_limit = 256;
 inline constexpr std::int64_t thread_bytes = std::int64_t(4) << 20;
 
 constexpr std::int64_t class_bytes(int c) { return std::int64_t(c % 2 ? 192 : 128) << (c / 2); }
@@ -67,12 +67,22 @@ inline void show_block([[maybe_unused]] void* block, [[maybe_unused]] int c, [[m
 #endif
 }
 
+// Bytes in living Storages, and in free blocks. One thread writes, all may read.
+struct BlockCounts {
+  std::atomic<std::int64_t> allocated{0}, cached{0};
+};
+inline void add(std::atomic<std::int64_t>& own, std::int64_t n) {
+  own.store(own.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
+
+struct ThreadBlocks;
 struct SharedBlocks {
   std::mutex mutex;
   FreeBlock* free[size_classes]{};
   std::int64_t bytes = 0;                      // in `free`
   std::int64_t limit = std::int64_t(1) << 30;  // of `bytes`
-  std::atomic<std::int64_t> allocated{0}, cached{0};
+  ThreadBlocks* threads = nullptr;
+  BlockCounts gone;  // of threads that have ended
 };
 
 // Leaked on purpose: Storages may be released by destructors of static objects.
@@ -84,6 +94,55 @@ FX_SHARED FX_INLINE SharedBlocks& shared_blocks() {
     return made;
   }();
   return *s;
+}
+
+// The free lists of one thread.
+struct ThreadBlocks {
+  FreeBlock* free[size_classes]{};
+  int count[size_classes]{};
+  BlockCounts counts;
+  int fail_after = -1;
+  void* work = nullptr;  // a block for workspaces
+  int work_class = -1;
+  bool work_used = false;
+  ThreadBlocks *next = nullptr, **at = nullptr;  // in the list of all threads
+
+  ThreadBlocks();
+  ~ThreadBlocks();
+  void give_to_all();
+  bool refuses() {
+    if (fail_after <= 0 || --fail_after > 0) return false;
+    fail_after = -1;
+    return true;
+  }
+};
+
+// The lists of this thread; null before it has some, and when they are gone: they die before objects of longer life
+// release their Storages.
+FX_SHARED FX_INLINE ThreadBlocks*& thread_blocks_here() {
+  static thread_local ThreadBlocks* t = nullptr;
+  return t;
+}
+FX_SHARED FX_INLINE ThreadBlocks* start_thread_blocks() {
+  static thread_local bool started = false;
+  if (started) return nullptr;
+  started = true;
+  static thread_local ThreadBlocks t;
+  return &t;
+}
+FX_INLINE ThreadBlocks* thread_blocks() {
+  ThreadBlocks* t = thread_blocks_here();
+  return t ? t : start_thread_blocks();
+}
+
+// t: the lists of this thread, or null.
+FX_INLINE void count_allocated(ThreadBlocks* t, std::int64_t n) {
+  if (t) return add(t->counts.allocated, n);
+  shared_blocks().gone.allocated.fetch_add(n, std::memory_order_relaxed);
+}
+FX_INLINE void count_cached(ThreadBlocks* t, std::int64_t n) {
+  if (t) return add(t->counts.cached, n);
+  shared_blocks().gone.cached.fetch_add(n, std::memory_order_relaxed);
 }
 
 FX_INLINE void return_block(void* block, int c) {
@@ -104,7 +163,7 @@ FX_INLINE void share_block(void* block, int c) {
       return;
     }
   }
-  s.cached.fetch_sub(class_bytes(c), std::memory_order_relaxed);
+  count_cached(thread_blocks_here(), -class_bytes(c));
   return_block(block, c);
 }
 
@@ -118,37 +177,6 @@ FX_INLINE void* take_shared(int c) {
   return b;
 }
 
-// Whether the free lists of this thread are gone: they die before objects of longer life release their Storages.
-FX_SHARED FX_INLINE bool& thread_blocks_gone() {
-  static thread_local bool gone = false;
-  return gone;
-}
-
-// The free lists of one thread.
-struct ThreadBlocks {
-  FreeBlock* free[size_classes]{};
-  int count[size_classes]{};
-  int fail_after = -1;
-
-  void give_to_all() {
-    for (int c = 0; c < size_classes; ++c) {
-      while (FreeBlock* b = free[c]) {
-        free[c] = b->next;
-        share_block(b, c);
-      }
-      count[c] = 0;
-    }
-  }
-  ~ThreadBlocks() {
-    thread_blocks_gone() = true;
-    give_to_all();
-  }
-};
-FX_SHARED FX_INLINE ThreadBlocks& thread_blocks_of_this() {
-  static thread_local ThreadBlocks t;
-  return t;
-}
-
 FX_INLINE void* fresh_block(int c) {
   const std::int64_t total = block_header + class_bytes(c);
   const bool large = total >= large_block;
@@ -158,31 +186,118 @@ FX_INLINE void* fresh_block(int c) {
   return p;
 }
 
-FX_INLINE void* find_block(int c) {
-  SharedBlocks& s = shared_blocks();
-  if (!thread_blocks_gone()) {
-    ThreadBlocks& t = thread_blocks_of_this();
-    if (t.fail_after > 0 && --t.fail_after == 0) {
-      t.fail_after = -1;
-      return nullptr;
-    }
-    if (FreeBlock* b = t.free[c]) {
-      t.free[c] = b->next;
-      --t.count[c];
-      s.cached.fetch_sub(class_bytes(c), std::memory_order_relaxed);
+// A block of class c, or null. t: the lists of this thread, or null.
+FX_INLINE void* take_block(ThreadBlocks* t, int c) {
+  if (t)
+    if (FreeBlock* b = t->free[c]) {
+      t->free[c] = b->next;
+      --t->count[c];
+      add(t->counts.cached, -class_bytes(c));
       return b;
     }
-  }
   if (void* b = take_shared(c)) {
-    s.cached.fetch_sub(class_bytes(c), std::memory_order_relaxed);
+    count_cached(t, -class_bytes(c));
     return b;
   }
   if (void* b = fresh_block(c)) return b;
   release_cached_memory();
   return fresh_block(c);
 }
+FX_INLINE void give_block(ThreadBlocks* t, void* block, int c) {
+  const std::int64_t size = class_bytes(c);
+  count_cached(t, size);
+  if (t && size < large_block && t->count[c] < thread_block_limit && (t->count[c] + 1) * size <= thread_bytes) {
+    t->free[c] = new (block) FreeBlock{t->free[c]};
+    ++t->count[c];
+    return;
+  }
+  share_block(block, c);
+}
 
-FX_INLINE void fail_allocation_after(int n) { thread_blocks_of_this().fail_after = n; }
+FX_INLINE ThreadBlocks::ThreadBlocks() {
+  SharedBlocks& s = shared_blocks();
+  std::lock_guard<std::mutex> lock(s.mutex);
+  next = s.threads;
+  at = &s.threads;
+  if (next) next->at = &next;
+  s.threads = this;
+  thread_blocks_here() = this;
+}
+FX_INLINE ThreadBlocks::~ThreadBlocks() {
+  give_to_all();
+  thread_blocks_here() = nullptr;
+  SharedBlocks& s = shared_blocks();
+  std::lock_guard<std::mutex> lock(s.mutex);
+  *at = next;
+  if (next) next->at = at;
+  s.gone.allocated.fetch_add(counts.allocated, std::memory_order_relaxed);
+  s.gone.cached.fetch_add(counts.cached, std::memory_order_relaxed);
+}
+FX_INLINE void ThreadBlocks::give_to_all() {
+  if (work && !work_used) {
+    share_block(work, work_class);
+    work = nullptr;
+    work_class = -1;
+  }
+  for (int c = 0; c < size_classes; ++c) {
+    while (FreeBlock* b = free[c]) {
+      free[c] = b->next;
+      share_block(b, c);
+    }
+    count[c] = 0;
+  }
+}
+
+FX_INLINE void fail_allocation_after(int n) { thread_blocks()->fail_after = n; }
+[[noreturn]] FX_INLINE void fail_no_memory(std::int64_t bytes) {
+  fail(ErrorCode::memory, "no memory is left for " + std::to_string(bytes) + " bytes");
+}
+
+// AddressSanitizer sees each object on its own.
+FX_INLINE void* take_small() {
+#ifdef FX_ASAN
+  void* p = std::malloc(small_bytes);
+#else
+  static_assert(small_bytes == std::size_t(block_header + class_bytes(0)));
+  void* p = take_block(thread_blocks(), 0);
+#endif
+  if (!p) fail_no_memory(small_bytes);
+  return p;
+}
+FX_INLINE void give_small(void* p) noexcept {
+#ifdef FX_ASAN
+  std::free(p);
+#else
+  give_block(thread_blocks(), p, 0);
+#endif
+}
+
+FX_INLINE void Workspace::take(std::int64_t bytes) {
+  ThreadBlocks* t = thread_blocks();
+  if (!t || t->work_used || bytes > thread_bytes) {
+    own_ = allocate(bytes);
+    data_ = own_->data;
+    return;
+  }
+  if (t->refuses()) fail_no_memory(bytes);
+  const int c = class_of(bytes + block_slack);
+  if (c > t->work_class) {
+    void* larger = take_block(t, c);
+    if (!larger) fail_no_memory(bytes);
+    if (t->work) share_block(t->work, t->work_class);
+    t->work = larger;
+    t->work_class = c;
+    add(t->counts.cached, class_bytes(c));
+  }
+  show_block(t->work, t->work_class, bytes);
+  t->work_used = of_thread_ = true;
+  data_ = static_cast<char*>(t->work) + block_header;
+}
+FX_INLINE void Workspace::give() {
+  ThreadBlocks* t = thread_blocks_here();
+  t->work_used = false;
+  hide_block(t->work, t->work_class);
+}
 
 }  // namespace fx::inline v0::detail
 
@@ -193,47 +308,42 @@ FX_INLINE Ref<Storage> allocate(std::int64_t bytes) {
     fail(ErrorCode::memory, "an array is too large: " + (bytes < 0 ? std::string("its size overflows 64 bits")
                                                                    : std::to_string(bytes) + " bytes"));
   const int c = detail::class_of(bytes + detail::block_slack);
-  void* block = detail::find_block(c);
-  if (!block) fail(ErrorCode::memory, "no memory is left for " + std::to_string(bytes) + " bytes");
+  detail::ThreadBlocks* t = detail::thread_blocks();
+  void* block = t && t->refuses() ? nullptr : detail::take_block(t, c);
+  if (!block) detail::fail_no_memory(bytes);
   detail::show_block(block, c, bytes);
   detail::block_info(block).size_class = c;
   Storage* s = new (block) Storage;
   s->data = static_cast<char*>(block) + detail::block_header;
   s->bytes = bytes;
-  detail::shared_blocks().allocated.fetch_add(bytes, std::memory_order_relaxed);
+  detail::count_allocated(t, bytes);
   return Ref<Storage>(s);
 }
 
-FX_INLINE Storage::~Storage() { detail::shared_blocks().allocated.fetch_sub(bytes, std::memory_order_relaxed); }
+FX_INLINE Storage::~Storage() { detail::count_allocated(detail::thread_blocks(), -bytes); }
 
 FX_INLINE void Storage::operator delete(void* block) noexcept {
   const int c = detail::block_info(block).size_class;
-  const std::int64_t size = detail::class_bytes(c);
-  detail::SharedBlocks& s = detail::shared_blocks();
   detail::hide_block(block, c);
-  s.cached.fetch_add(size, std::memory_order_relaxed);
-  if (size < detail::large_block && !detail::thread_blocks_gone()) {
-    detail::ThreadBlocks& t = detail::thread_blocks_of_this();
-    if (t.count[c] < detail::thread_blocks && (t.count[c] + 1) * size <= detail::thread_bytes) {
-      t.free[c] = new (block) detail::FreeBlock{t.free[c]};
-      ++t.count[c];
-      return;
-    }
-  }
-  detail::share_block(block, c);
+  detail::give_block(detail::thread_blocks(), block, c);
 }
 
 FX_INLINE MemoryStats memory_stats() {
   detail::SharedBlocks& s = detail::shared_blocks();
-  return {s.allocated.load(std::memory_order_relaxed), s.cached.load(std::memory_order_relaxed)};
+  std::lock_guard<std::mutex> lock(s.mutex);
+  MemoryStats sum{s.gone.allocated, s.gone.cached};
+  for (const detail::ThreadBlocks* t = s.threads; t; t = t->next) {
+    sum.allocated += t->counts.allocated;
+    sum.cached += t->counts.cached;
+  }
+  return sum;
 }
 
 FX_INLINE void release_cached_memory() {
-  if (!detail::thread_blocks_gone()) detail::thread_blocks_of_this().give_to_all();
-  detail::SharedBlocks& s = detail::shared_blocks();
+  if (detail::ThreadBlocks* t = detail::thread_blocks()) t->give_to_all();
   for (int c = 0; c < detail::size_classes; ++c)
     while (void* b = detail::take_shared(c)) {
-      s.cached.fetch_sub(detail::class_bytes(c), std::memory_order_relaxed);
+      detail::count_cached(detail::thread_blocks_here(), -detail::class_bytes(c));
       detail::return_block(b, c);
     }
 }

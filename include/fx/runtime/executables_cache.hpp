@@ -103,9 +103,8 @@ FX_INLINE void run(const Executable& e, Span<const Ref<Storage>> in, Span<const 
   Buffer* buffers = many.empty() ? local : many.data();
   for (int i = 0; i < in.size(); ++i) buffers[i] = {in[i]->data, in[i]->bytes};
   for (int k = 0; k < out.size(); ++k) buffers[in.size() + k] = {out[k]->data, out[k]->bytes};
-  Ref<Storage> workspace;
-  if (e.workspace() > 0) workspace = allocate(e.workspace());
-  e.run({buffers, in.size()}, {buffers + in.size(), out.size()}, workspace ? workspace->data : nullptr);
+  detail::Workspace workspace(e.workspace());
+  e.run({buffers, in.size()}, {buffers + in.size(), out.size()}, workspace.data());
 }
 
 }  // namespace fx::inline v0

@@ -3,11 +3,7 @@
 // A jit object owns its cache; function objects without state share one by type, plain functions by address, so
 // `fx::jit(f)(x)` in a loop hits. On a hit the function itself does not run: what changes belongs in an argument.
 #pragma once
-#include <mutex>
-
-#include "../print.hpp"
-#include "../run.hpp"
-#include "call.hpp"
+#include "jit_cache.hpp"
 
 namespace fx::inline v0 {
 
@@ -40,60 +36,17 @@ class Lowered {
 };
 
 namespace detail {
-struct OutHolder : Shared {
-  virtual ~OutHolder() = default;
-};
-template <class Out>
-struct OutLike : OutHolder {
-  Out like;
-  explicit OutLike(Out o) : like(std::move(o)) {}
-};
-
-struct JitEntry : Shared {
-  const void* signature = nullptr;  // the C++ types of the arguments
-  std::uint64_t structure = 0;
-  Vec<Type> types;
-  Graph graph;
-  Vec<Type> out_types;
-  Vec<NodeRef> captured;
-  Vec<char> older;  // captured Arrays that existed before the trace
-  ExecutableRef executable;
-  Ref<OutHolder> out;
-};
-
-// The cache of one jit object, or of all with one type.
-struct JitCache : Shared {
-  std::mutex mutex;
-  Vec<Ref<JitEntry>> entries;
-  std::int64_t calls = 0, hits = 0, traces = 0, reassigned = 0, donated = 0;
-
-  Ref<JitEntry> find(const void* signature, std::uint64_t structure, Span<const NodeRef> in, bool& reassigned_capture);
-  void enter(Ref<JitEntry> e);
-  std::string explain(std::string_view name);
-};
-template <class... A>
-inline constexpr char signature_of = 0;
-
-// Functions without state share a cache by type.
-template <class F>
-Ref<JitCache> cache_for(F f) {
-  if constexpr (std::is_empty_v<F>) {
-    static const Ref<JitCache>* shared = new Ref<JitCache>(new JitCache);
-    return *shared;
-  } else if constexpr (std::is_pointer_v<F>) {
-    static std::mutex mutex;
-    static auto* all = new std::vector<std::pair<F, Ref<JitCache>>>;
-    std::lock_guard<std::mutex> lock(mutex);
-    for (auto& [g, cache] : *all)
-      if (g == f) return cache;
-    all->emplace_back(f, Ref<JitCache>(new JitCache));
-    return all->back().second;
-  } else {
-    return Ref<JitCache>(new JitCache);
-  }
+// How an argument travels in a call: what is named stays where it is, the rest moves in.
+template <class A>
+using held_t = std::conditional_t<std::is_lvalue_reference_v<A> && !Element<std::remove_cvref_t<A>>,
+                                  const std::remove_cvref_t<A>&, tree_t<A>>;
+template <class A>
+constexpr held_t<A> hold(std::remove_reference_t<A>& v, Loc loc) {
+  if constexpr (std::is_reference_v<held_t<A>>)
+    return v;
+  else
+    return as_tree(std::forward<A>(v), loc);
 }
-Vec<NodeRef> run_entry(const JitEntry& e, JitCache& cache, Vec<NodeRef>& in, Loc where);
-void check_unchanged(const JitEntry& e, const Trace::Closed& again, std::string_view name, Loc where);
 
 template <class F>
 class JitFunction {
@@ -117,7 +70,7 @@ class JitFunction {
   template <class... A>
   constexpr auto operator()(A&&... args) const {
     if (FX_CONSTANT_EVALUATED()) return as_tree(f_(as_tree(args, where_)...), where_);
-    return call(as_tree(std::forward<A>(args), where_)...);
+    return call<held_t<A>...>(hold<A>(args, where_)...);
   }
   // The Graph for these arguments (Arrays, specs or Types), to print or compile ahead.
   template <class... A>
@@ -126,46 +79,84 @@ class JitFunction {
   }
   // What was traced, hit, donated and retraced, and for which types.
   std::string explain() const { return cache_->explain(options_.name); }
-  std::int64_t traces() const { return locked(cache_->traces); }
-  std::int64_t calls() const { return locked(cache_->calls); }
+  std::int64_t traces() const { return cache_->traces(); }
+  std::int64_t calls() const { return cache_->calls(); }
 
  private:
-  std::int64_t locked(const std::int64_t& counter) const {
-    std::lock_guard<std::mutex> lock(cache_->mutex);
-    return counter;
-  }
   template <class... T>
   Lowered lower_trees(const T&... args) const {
     Trace t(where_, false);
     return {trace_function(t, f_, where_, nullptr, args...).closed.graph};
   }
 
+  // The leaves of arguments; those that only `args` hold are donated.
+  template <class... H>
+  struct Inputs : Few<CallInput, 16> {
+    explicit Inputs([[maybe_unused]] Loc loc, const H&... args)
+        : Few<CallInput, 16>((0 + ... + tree::leaf_count(args))) {
+      [[maybe_unused]] int number = 0;
+      (take<H>(args, number++, loc), ...);
+    }
+    bool concrete() const {
+      for (const CallInput& i : *this)
+        if (i.node->kind != Node::concrete) return false;
+      return true;
+    }
+
+   private:
+    template <class Held, class T>
+    void take(const T& arg, int number, Loc loc) {
+      for_each_full_leaf("argument", number, arg, loc, [&](const Array& a, int) {
+        const Node& n = node(a, loc);
+        this->push_back({&n, !std::is_reference_v<Held> && n.use_count() == 1});
+      });
+    }
+  };
   template <class... T>
-  auto call(T... args) const {
-    using Out = tree_t<decltype(f_(std::declval<T>()...))>;
-    Vec<NodeRef> in = argument_leaves(where_, args...);
-    if (current_trace()) return inside(in, args...);
+  static JitKey key_of(Span<const CallInput> in, const T&... args) {
     std::uint64_t structure = 0;
     (tree::structure_hash(args, structure), ...);
-    bool reassigned = false;
-    Ref<JitEntry> e = cache_->find(&signature_of<T...>, structure, in, reassigned);
-    if (!e) {
-      e = trace_entry<Out>(structure, in, args...);
-      cache_->enter(e);
-    } else if (options_.checked) {
+    return {&signature_of<T...>, structure, in};
+  }
+
+  // H: const T& for an argument that stays, T for one that moved in.
+  template <class... H>
+  auto call(H... args) const {
+    using Out = tree_t<decltype(f_(std::declval<std::remove_cvref_t<H>>()...))>;
+    if (current_trace()) return inside<Out>(args...);
+    const Inputs<H...> in(where_, args...);
+    if (!in.concrete()) return miss<Out, std::remove_cvref_t<H>...>(std::forward<H>(args)...);
+    const JitCache::Hit hit(*cache_, key_of(in, args...));
+    if (!hit) return miss<Out, std::remove_cvref_t<H>...>(std::forward<H>(args)...);
+    if (options_.checked) {
       Trace t(where_, false);
-      check_unchanged(*e, trace_function(t, f_, where_, nullptr, args...).closed, options_.name, where_);
+      check_unchanged(*hit, trace_function(t, f_, where_, nullptr, args...).closed, options_.name, where_);
     }
-    auto release = [](auto&... a) { (tree::for_each_leaf(a, [](Array& x) { x = Array(); }), ...); };
-    release(args...);  // what was moved in is now held by `in` alone
-    const Vec<NodeRef> r = run_entry(*e, *cache_, in, where_);
+    return run<Out>(*hit, in);
+  }
+  template <class Out>
+  Out run(const JitCode& code, Span<const CallInput> in) const {
+    Few<NodeRef, 8> out(code.callee.results.size(), NodeRef());
+    cache_->call(code, in, out, where_);
+    Out r = static_cast<const OutLike<Out>&>(*code.out).like;
     int at = 0;
-    return with_leaves(static_cast<const OutLike<Out>&>(*e->out).like, r, at);
+    tree::for_each_leaf(r, [&](Array& a) { a = Array(std::move(out[at++])); });
+    return r;
+  }
+
+  template <class Out, class... T>
+  Out miss(T... args) const {
+    const JitCodeRef code = trace_code<Out>(args...);
+    const Inputs<T...> in(where_, args...);
+    for (const CallInput& i : in) bytes(*i.node, where_);  // an Error unless it holds a value
+    cache_->enter(key_of(in, args...), code);
+    return run<Out>(*code, in);
   }
 
   // Called while another function is traced: a `jit` equation.
-  template <class... T>
-  auto inside(Vec<NodeRef>& in, const T&... args) const {
+  template <class Out, class... T>
+  Out inside(const T&... args) const {
+    Vec<NodeRef> in = argument_leaves(where_, args...);
     Trace t(where_, false);
     auto traced = trace_function(t, f_, where_, nullptr, args...);
     in.append(traced.closed.captured);
@@ -183,106 +174,21 @@ class JitFunction {
   }
 
   template <class Out, class... T>
-  Ref<JitEntry> trace_entry(std::uint64_t structure, Span<const NodeRef> in, const T&... args) const {
-    Ref<JitEntry> e(new JitEntry);
-    const std::uint64_t before = next_serial();
+  JitCodeRef trace_code(const T&... args) const {
+    JitCode* code = new JitCode;
+    const JitCodeRef r(code);
+    const std::uint64_t before = count_trace();
     Trace t(where_, false);
     auto traced = trace_function(t, f_, where_, nullptr, args...);
-    e->signature = &signature_of<T...>;
-    e->structure = structure;
-    for (const NodeRef& n : in) e->types.push_back(n->type);
-    e->graph = std::move(traced.closed.graph);
-    e->captured = std::move(traced.closed.captured);
-    for (const NodeRef& n : e->captured) e->older.push_back(n->serial < before);
-    for (int v : e->graph.outs) e->out_types.push_back(e->graph.type(v));
-    e->executable = compiled(e->graph, where_);
+    code->graph = std::move(traced.closed.graph);
+    code->captured = std::move(traced.closed.captured);
+    for (const NodeRef& n : code->captured) code->older.push_back(n->serial < before);
+    code->callee = callee(code->graph, where_);
     tree::for_each_leaf(traced.out, [](Array& a) { a = Array(); });
-    e->out = Ref<OutHolder>(new OutLike<Out>(std::move(traced.out)));
-    return e;
+    code->out = Ref<OutHolder>(new OutLike<Out>(std::move(traced.out)));
+    return r;
   }
 };
-
-#if FX_BODIES
-FX_INLINE Ref<JitEntry> JitCache::find(const void* signature, std::uint64_t structure, Span<const NodeRef> in,
-                                       bool& reassigned_capture) {
-  std::lock_guard<std::mutex> lock(mutex);
-  ++calls;
-  for (int k = entries.size() - 1; k >= 0; --k) {
-    const JitEntry& e = *entries[k];
-    bool same = e.signature == signature && e.structure == structure && e.types.size() == in.size();
-    for (int i = 0; same && i < in.size(); ++i) same = e.types[i] == in[i]->type;
-    if (!same) continue;
-    for (int i = 0; i < e.captured.size(); ++i)  // held by the cache alone: the variable holds another Array now
-      reassigned_capture = reassigned_capture || (e.older[i] && e.captured[i].get()->use_count() == 1);
-    if (!reassigned_capture) {
-      ++hits;
-      return entries[k];
-    }
-    ++reassigned;
-    entries[k] = entries.back();
-    entries.pop_back();
-    return {};
-  }
-  return {};
-}
-FX_INLINE void JitCache::enter(Ref<JitEntry> e) {
-  std::lock_guard<std::mutex> lock(mutex);
-  ++traces;
-  entries.push_back(std::move(e));
-}
-FX_INLINE std::string JitCache::explain(std::string_view name) {
-  std::lock_guard<std::mutex> lock(mutex);
-  Str s("jit ");
-  s += name;
-  s += ": ";
-  s.num(calls) += " calls, ";
-  s.num(traces) += " traces, ";
-  s.num(hits) += " hits, ";
-  s.num(donated) += " buffers donated, ";
-  s.num(reassigned) += " retraces because a captured Array was reassigned";
-  for (const Ref<JitEntry>& e : entries) {
-    s += "\n  (";
-    for (int i = 0; i < e->types.size(); ++i) {
-      if (i) s += ", ";
-      put(s, e->types[i]);
-    }
-    s += "): ";
-    s.num(e->graph.eqns.size()) += " equations, ";
-    s.num(e->captured.size()) += " captured Arrays";
-  }
-  return std::string(s.view());
-}
-FX_INLINE Vec<NodeRef> run_entry(const JitEntry& e, JitCache& cache, Vec<NodeRef>& in, Loc where) {
-  Vec<char> donated(in.size(), 0);
-  std::int64_t given = 0;
-  for (int i = 0; i < in.size(); ++i) {
-    donated[i] = in[i].get()->use_count() == 1;
-    given += donated[i];
-  }
-  if (given) {
-    std::lock_guard<std::mutex> lock(cache.mutex);
-    cache.donated += given;
-  }
-  in.append(e.captured);
-  return run_executable(*e.executable, e.out_types, in, donated, where);
-}
-// Whether two Arrays are one, or concrete with equal elements.
-FX_INLINE bool same_value(const Node& a, const Node& b) {
-  if (&a == &b) return true;
-  if (a.kind != Node::concrete || b.kind != Node::concrete || !(a.type == b.type)) return false;
-  return __builtin_memcmp(a.storage->data, b.storage->data, std::size_t(a.storage->bytes)) == 0;
-}
-FX_INLINE void check_unchanged(const JitEntry& e, const Trace::Closed& again, std::string_view name, Loc where) {
-  bool same = digest(e.graph) == digest(again.graph);
-  for (int i = 0; same && i < e.captured.size(); ++i) same = same_value(*e.captured[i], *again.captured[i]);
-  if (same) return;
-  Str s("jit ");
-  s += name;
-  s += " (checked): the function traces differently than before, so it depends on something that is no argument; pass "
-       "that as an argument";
-  fail(ErrorCode::trace, s, where);
-}
-#endif
 }  // namespace detail
 
 #if FX_BODIES
