@@ -1,8 +1,7 @@
 // cpu_roofline.cpp -- what one core reaches, and how long each kernel of a compiled function takes by itself.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <fx/backends/tiled/executable.hpp>
 #include <fx/tile/cost.hpp>
 #include <fx/tile/parse.hpp>
@@ -79,6 +78,17 @@ double copy_rate(std::int64_t working_set) {
   });
 }
 
+// Bytes of a cache by its number in Linux's list (0: L1 of data, 3: L3), or 0. The C library's number for L3 can be
+// that of all sockets.
+std::int64_t cache_bytes(int index) {
+  std::ifstream f("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size");
+  std::int64_t n = 0;
+  char unit = 0;
+  if (!(f >> n)) return 0;
+  f >> unit;
+  return unit == 'M' ? n << 20 : unit == 'K' ? n << 10 : n;
+}
+
 // ---- kernels
 
 // A program of kernel k alone: what it reads are inputs, what it writes outputs.
@@ -153,7 +163,7 @@ std::string ceilings() {
   const fx::Target& host = tile::measured_host();
   std::ostringstream s;
   s << "f32 " << host.flops_f32 << " f64 " << f64_peak() << " memory " << host.bandwidth;
-  const std::int64_t l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE), l2 = host.on_chip, l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  const std::int64_t l1 = cache_bytes(0), l2 = host.on_chip, l3 = cache_bytes(3);
   if (l1 > 0) s << " L1 " << copy_rate(l1 / 2) << " L1_bytes " << l1;
   s << " L2 " << copy_rate(l2 / 2) << " L2_bytes " << l2;
   if (l3 > l2) s << " L3 " << copy_rate(std::max(2 * l2, l3 / 4)) << " L3_bytes " << l3;
