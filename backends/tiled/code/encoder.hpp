@@ -62,18 +62,18 @@ class Encoder {
   // form reg, vvvv, rm, imm on vectors of `length` bytes (16, 32, 64). Operands that the instruction lacks are 0.
   void vector(const Form& form, int length, int reg, int vvvv, const Rm& rm, int imm = -1, Masking m = {});
 
-  void mov(Gpr to, Gpr from) { op_rr(0x8b, to, from); }
+  void mov(Gpr to, Gpr from) { op_rr(0x89, from, to); }
   void mov(Gpr to, const Mem& from) { op_rm(0x8b, to, from); }
   void mov(const Mem& to, Gpr from) { op_rm(0x89, from, to); }
   void mov(Gpr to, std::uint64_t imm);
   void load_byte(Gpr to, const Mem& from) { op_rm(0xb6, to, from, true, false); }  // zero-extended
   void store_byte(const Mem& to, Gpr from) { op_rm(0x88, from, to, false, false, true); }
   void lea(Gpr to, const Mem& from) { op_rm(0x8d, to, from); }
-  void add(Gpr to, Gpr from) { op_rr(0x03, to, from); }
+  void add(Gpr to, Gpr from) { op_rr(0x01, from, to); }
   void add(Gpr to, const Mem& from) { op_rm(0x03, to, from); }
   void add(const Mem& to, Gpr from) { op_rm(0x01, from, to); }
-  void sub(Gpr to, Gpr from) { op_rr(0x2b, to, from); }
-  void cmp(Gpr a, Gpr b) { op_rr(0x3b, a, b); }
+  void sub(Gpr to, Gpr from) { op_rr(0x29, from, to); }
+  void cmp(Gpr a, Gpr b) { op_rr(0x39, b, a); }
   void cmp(Gpr a, const Mem& b) { op_rm(0x3b, a, b); }
   void add(Gpr to, int imm) { op_imm(0, to, imm); }
   void sub(Gpr to, int imm) { op_imm(5, to, imm); }
@@ -231,8 +231,12 @@ FX_INLINE void Encoder::op_rm(int opcode, int reg, const Mem& m, bool two_bytes,
 FX_INLINE void Encoder::op_imm(int extension, Gpr r, int imm) {
   byte(0x48 | (r & 8 ? 1 : 0));
   const bool small = imm >= -128 && imm <= 127;
-  byte(small ? 0x83 : 0x81);
-  operand(extension, r, 1, 0);
+  if (!small && r == rax) {
+    byte(extension << 3 | 5);
+  } else {
+    byte(small ? 0x83 : 0x81);
+    operand(extension, r, 1, 0);
+  }
   if (small)
     byte(imm & 255);
   else
