@@ -30,7 +30,7 @@ class TiledExecutable : public Executable {
   void run(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const override;
   int may_alias(int output) const override { return chosen_[output]; }
   bool may_alias(int output, int input) const override { return aliases_.allowed(output, input); }
-  // "ir", "tile", and "cost": the estimated times on known targets.
+  // "ir", "tile", "cost": the estimated times on known targets, and "asm": each kernel's machine code.
   std::string text(std::string_view what) const override;
 
   // The same as run; counts has one entry for each kernel, to which what it did is added.
@@ -44,6 +44,8 @@ class TiledExecutable : public Executable {
   tile::Aliases aliases_;
   Vec<int> chosen_;
   std::int64_t workspace_ = 0;
+  bool code_allowed_ = true;
+  std::string code_text() const;
 };
 
 // The step that runs a kernel of a program.

@@ -37,6 +37,7 @@ FX_INLINE TiledExecutable::TiledExecutable(GraphRef graph, Ref<const tile::Progr
     if (own > scratch) scratch = own;
   }
   workspace_ = program_->workspace + align64(scratch);
+  code_allowed_ = level() == Level::baseline || code::executable_memory();
 }
 
 FX_INLINE void TiledExecutable::run(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const {
@@ -50,6 +51,16 @@ FX_INLINE void TiledExecutable::run_counted(Span<const Buffer> in, Span<const Bu
   for (int i = 0; i < steps_.size(); ++i) steps_[i].run(m, scratch, counts.empty() ? nullptr : &counts[i]);
 }
 
+FX_INLINE std::string TiledExecutable::code_text() const {
+  std::string s;
+  if (!code_allowed_) s = "no executable memory here: all kernels run on the portable tier\n";
+  for (int i = 0; i < steps_.size(); ++i) {
+    s += std::string(tile::name(program_->kernels[i].kind)) + ": ";
+    s += steps_[i].code_text();
+  }
+  return s;
+}
+
 FX_INLINE std::string TiledExecutable::text(std::string_view what) const {
   const Target* known = tile::target_named(program_->target);
   if (what == "tile") return tile::text(*program_, known ? *known : tile::host());
@@ -59,8 +70,9 @@ FX_INLINE std::string TiledExecutable::text(std::string_view what) const {
     put(s, *graph_);
     return std::string(s.view());
   }
+  if (what == "asm") return code_text();
   fail(ErrorCode::value,
-       "text: the tiled backend shows \"ir\", \"tile\" and \"cost\", not \"" + std::string(what) + "\"");
+       "text: the tiled backend shows \"ir\", \"tile\", \"cost\" and \"asm\", not \"" + std::string(what) + "\"");
 }
 
 }  // namespace fx::inline v0::tiled

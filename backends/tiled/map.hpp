@@ -1,6 +1,7 @@
 // tiled/map.hpp -- MapStep: an elementwise body over blocks, at most 1024 elements at a time.
 #pragma once
 #include "body.hpp"
+#include "code/dump.hpp"
 #include "loops.hpp"
 
 namespace fx::inline v0::tiled {
@@ -10,6 +11,7 @@ class MapStep : public Step {
   explicit MapStep(const tile::Kernel& kernel);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
+  std::string code_text() const override { return code::dump(program_.machine_code()); }
 
  private:
   VectorProgram program_;

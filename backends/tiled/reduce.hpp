@@ -2,6 +2,7 @@
 // order.
 #pragma once
 #include "body.hpp"
+#include "code/dump.hpp"
 #include "kernels/reduce.hpp"
 #include "loops.hpp"
 
@@ -15,6 +16,7 @@ class ReduceStep : public Step {
   explicit ReduceStep(const tile::Kernel& kernel);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
+  std::string code_text() const override { return code::dump(program_.machine_code()); }
 
  private:
   VectorProgram program_;

@@ -13,6 +13,7 @@ class ScanStep : public Step {
   ScanStep(const tile::Kernel& kernel, const tile::Program& program);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
+  std::string code_text() const override { return body_.text("asm"); }
 
  private:
   TiledExecutable body_;

@@ -2,6 +2,7 @@
 #pragma once
 #include <fx/tile/cost.hpp>
 #include <fx/tile/program.hpp>
+#include <string>
 
 namespace fx::inline v0::tiled {
 
@@ -33,6 +34,8 @@ class Step {
   virtual ~Step() = default;
   virtual std::int64_t scratch_bytes() const { return 0; }
   virtual void run(const Memory& m, char* scratch, tile::Counts* counts) const = 0;
+  // Its machine code as a dump, or "portable".
+  virtual std::string code_text() const { return "portable\n"; }
 
  protected:
   const tile::Kernel& k;

@@ -77,5 +77,5 @@ TEST_CASE("tile text: every mistake is an Error, never a crash") {
 TEST_CASE("tile text: costs on known targets") {
   const std::string t = compile(sample_graph())->text("cost");
   CHECK(t.find("tpu_v6e") != t.npos);
-  CHECK_THROWS_AS(compile(sample_graph())->text("asm"), Error);
+  CHECK_THROWS_AS(compile(sample_graph())->text("wasm"), Error);
 }

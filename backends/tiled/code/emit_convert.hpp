@@ -6,7 +6,7 @@
 namespace fx::inline v0::tiled::code {
 
 FX_INLINE void Generator::convert(const Instr& i, int u) {
-  if (i.type == boolean && i.to == boolean) return unary_copy(i, u);
+  if (i.type == i.to) return unary_copy(i, u);
   if (i.type == boolean) return from_bool(i, u);
   if (i.to == boolean) return to_bool(i, u);
   const bool from_real = is_float(i.type), to_real = is_float(i.to);

@@ -25,6 +25,8 @@ class CodeBlock {
 
 // Whether this process may execute what it writes.
 bool executable_memory();
+// For tests: as if it may not, for what is made from now on.
+void forbid_executable_memory(bool on);
 
 }  // namespace fx::inline v0::tiled::code
 

@@ -1,5 +1,6 @@
 // code/memory_arena.hpp -- the arena behind CodeBlock.
 #pragma once
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -46,19 +47,19 @@ class Arena {
   bool usable() const { return execute_ != nullptr; }
   const void* at(std::int64_t offset) const { return execute_ + offset; }
 
-  // First fit; -1 if there is no room.
+  // The lowest place with enough room, so that no page is touched while used ones have room; -1 if there is none.
   std::int64_t take(Span<const std::uint8_t> code, std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
-    for (Free& f : free_) {
-      if (f.bytes < bytes) continue;
-      const std::int64_t at = f.at;
-      f.at += bytes;
-      f.bytes -= bytes;
-      if (f.bytes == 0) remove(f);
-      std::memcpy(write_ + at, code.begin(), std::size_t(code.size()));
-      return at;
-    }
-    return -1;
+    Free* best = nullptr;
+    for (Free& f : free_)
+      if (f.bytes >= bytes && (!best || f.at < best->at)) best = &f;
+    if (!best) return -1;
+    const std::int64_t at = best->at;
+    best->at += bytes;
+    best->bytes -= bytes;
+    if (best->bytes == 0) remove(*best);
+    std::memcpy(write_ + at, code.begin(), std::size_t(code.size()));
+    return at;
   }
   // Never throws: what finds no place in the list is not used again.
   void give_back(std::int64_t at, std::int64_t bytes) noexcept try {
@@ -94,7 +95,14 @@ FX_SHARED FX_INLINE Arena& arena() {
 }
 }  // namespace detail
 
-FX_INLINE bool executable_memory() { return detail::arena().usable(); }
+FX_SHARED inline std::atomic<bool>& executable_memory_forbidden() {
+  static std::atomic<bool> forbidden{false};
+  return forbidden;
+}
+FX_INLINE void forbid_executable_memory(bool on) { executable_memory_forbidden().store(on, std::memory_order_relaxed); }
+FX_INLINE bool executable_memory() {
+  return !executable_memory_forbidden().load(std::memory_order_relaxed) && detail::arena().usable();
+}
 
 FX_INLINE CodeBlock::CodeBlock(Span<const std::uint8_t> code) {
   detail::Arena& a = detail::arena();

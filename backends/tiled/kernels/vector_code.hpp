@@ -38,12 +38,17 @@ FX_INLINE code::BodyArgs* VectorProgram::code_args(void* scratch, std::int64_t r
   return args;
 }
 
-// Columns of one element each may be taken as one row.
-FX_INLINE bool VectorProgram::may_turn(const VectorInput* in, int rows, int cols) const {
+// Columns of one element each may be taken as one row: one of at most `block` elements, if any of it is staged.
+FX_INLINE bool VectorProgram::may_turn(const VectorInput* in, const VectorOutput* out, int rows, int cols,
+                                       int block) const {
   if (cols != 1 || rows == 1) return false;
-  for (int k = 0; k < in_.size(); ++k)
+  bool stages = false;
+  for (int k = 0; k < in_.size(); ++k) {
     if (columns_[k] == code::Column::one && in[k].row != 0) return false;
-  return true;
+    stages = stages || (columns_[k] == code::Column::each && in[k].row != 1);
+  }
+  for (int j = 0; j < out_.size(); ++j) stages = stages || out[j].row != 1;
+  return !stages || rows <= block;
 }
 
 FX_INLINE code::Port VectorProgram::place_input(const CodeScratch& s, const VectorInput& v, int k, int rows,
@@ -71,7 +76,7 @@ FX_INLINE void VectorProgram::place_positions(const CodeScratch& s, int rows, in
 FX_INLINE void VectorProgram::run_code(char* scratch, const VectorInput* in, const VectorOutput* out, int rows,
                                        int cols, const BlockPlace& place) const {
   const CodeScratch s(*this, scratch, block_of(scratch));
-  const bool turned = may_turn(in, rows, cols);
+  const bool turned = may_turn(in, out, rows, cols, block_of(scratch));
   const int r = turned ? 1 : rows, c = turned ? rows : cols;
   code::BodyArgs* args = s.args();
   args->rows = r;

@@ -105,7 +105,7 @@ class VectorProgram {
   // The same with machine code (vector_code.hpp).
   struct CodeScratch;
   std::int64_t code_bytes(int block) const;
-  bool may_turn(const VectorInput* in, int rows, int cols) const;
+  bool may_turn(const VectorInput* in, const VectorOutput* out, int rows, int cols, int block) const;
   code::Port place_input(const CodeScratch& s, const VectorInput& v, int k, int rows, int cols) const;
   void place_positions(const CodeScratch& s, int rows, int cols, const BlockPlace& place) const;
   void run_code(char* scratch, const VectorInput* in, const VectorOutput* out, int rows, int cols,
