@@ -1,5 +1,6 @@
 // tiled/dot.hpp -- DotStep: matrix products of blocks, one for each position of the batch loops.
 #pragma once
+#include "code/dump.hpp"
 #include "kernels/dot.hpp"
 #include "loops.hpp"
 
@@ -10,6 +11,7 @@ class DotStep : public Step {
   explicit DotStep(const tile::Kernel& kernel);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
+  std::string code_text() const override;
 
  private:
   DType dtype_;
@@ -45,6 +47,13 @@ FX_INLINE DotStep::DotStep(const tile::Kernel& kernel) : Step(kernel), dtype_(k.
   }
   one_product_ = batch_.empty() && tile::steps(k) == 1;
   if (one_product_) whole_ = shape({Dims(k.space.n, 0), k.space});
+}
+
+FX_INLINE std::string DotStep::code_text() const {
+  const Level l = level();
+  if (is_integer(dtype_) || !code::tile(dtype_, l, 1)) return Step::code_text();
+  return "shared tiles of " + std::to_string(code::tile_rows) + " rows and " + std::to_string(code::tile_vectors(l)) +
+         " vectors\n" + code::dump(code::tile_bytes(dtype_, l));
 }
 
 FX_INLINE DotShape DotStep::shape(const Block& b) const {

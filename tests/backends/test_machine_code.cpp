@@ -9,6 +9,8 @@
 #include "test_kernels.hpp"
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #endif
 
 using namespace fx;
@@ -544,6 +546,20 @@ Maps read_maps() {
   return m;
 }
 #endif
+// What the program makes of five twos.
+std::vector<std::uint64_t> results(const VectorProgram& p) {
+  Scratch s(p.scratch_bytes());
+  p.prepare(s.p);
+  const DType d = p.input_dtype(0);
+  Array x(d, 5), y(d, 5);
+  for (int e = 0; e < 5; ++e) x.set(e, d == f32 ? fx::detail::to_bits(2.0f) : fx::detail::to_bits(2.0));
+  const void* in[] = {x.data()};
+  void* out[] = {y.data()};
+  p.run(s.p, in, out, 5);
+  std::vector<std::uint64_t> r;
+  for (int e = 0; e < 5; ++e) r.push_back(y[e]);
+  return r;
+}
 }  // namespace
 
 TEST_CASE("executable memory: never writable, used again") {
@@ -567,19 +583,35 @@ TEST_CASE("executable memory: never writable, used again") {
   MESSAGE("KiB of code before and after: " << before.resident << ", " << after.resident);
   CHECK(after.resident <= 2 * before.resident + 64);
 #endif
-  // What is there still runs.
-  for (const VectorProgram& p : kept) {
-    Scratch s(p.scratch_bytes());
-    p.prepare(s.p);
-    const DType d = p.input_dtype(0);
-    Array x(d, 5), y(d, 5);
-    for (int e = 0; e < 5; ++e) x.set(e, d == f32 ? fx::detail::to_bits(2.0f) : fx::detail::to_bits(2.0));
-    const void* in[] = {x.data()};
-    void* out[] = {y.data()};
-    p.run(s.p, in, out, 5);
+  for (const VectorProgram& p : kept) {  // what is there still runs
+    const auto y = results(p);
     CHECK(y[0] == y[4]);
   }
 }
+
+#if defined(__linux__)
+TEST_CASE("after a fork parent and child make and drop code of their own") {
+  std::vector<VectorProgram> kept;
+  for (int k = 0; k < 20; ++k) kept.push_back(small_program(k));
+  std::vector<std::vector<std::uint64_t>> expect;
+  for (const VectorProgram& p : kept) expect.push_back(results(p));
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  Random r(child ? 1 : 2);
+  bool same = true;
+  for (int k = 0; k < 2000; ++k) {
+    const std::size_t at = std::size_t(r.below(20));
+    if (at % 2) kept[at] = small_program(int(at));  // the others stay as they are
+    if (k % 100 == 0)
+      for (std::size_t i = 0; i < kept.size(); ++i) same = same && results(kept[i]) == expect[i];
+  }
+  if (!child) _exit(same ? 0 : 1);
+  CHECK(same);
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+#endif
 
 namespace {
 ExecutableRef product() {

@@ -8,6 +8,7 @@
 #include "memory.hpp"
 
 #if defined(__linux__) && defined(__x86_64__)
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
@@ -23,25 +24,19 @@ class Arena {
     std::int64_t at, bytes;
   };
   static constexpr std::int64_t capacity = std::int64_t(1) << 28;
+  static constexpr std::int64_t start = 64;  // some sanitizers look at what lies before a function
 
   Arena() {
 #if defined(__linux__) && defined(__x86_64__)
-    const int file = memfd_create("fx code", MFD_CLOEXEC);
+    const int file = new_file();
     if (file < 0) return;
-    void *w = MAP_FAILED, *x = MAP_FAILED;
-    if (ftruncate(file, capacity) == 0) {
-      w = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-      x = mmap(nullptr, capacity, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
-    }
+    map(file);
     close(file);
-    if (w != MAP_FAILED && x != MAP_FAILED) {
-      write_ = static_cast<char*>(w);
-      execute_ = static_cast<const char*>(x);
-      free_.push_back({0, capacity});
-      return;
-    }
-    if (w != MAP_FAILED) munmap(w, capacity);
-    if (x != MAP_FAILED) munmap(x, capacity);
+    if (!usable()) return;
+    free_.push_back({start, capacity - start});
+    current_ = this;
+    pthread_atfork([] { current_->before_fork(); }, [] { current_->after_fork(false); },
+                   [] { current_->after_fork(true); });
 #endif
   }
   bool usable() const { return execute_ != nullptr; }
@@ -59,6 +54,7 @@ class Arena {
     best->bytes -= bytes;
     if (best->bytes == 0) remove(*best);
     std::memcpy(write_ + at, code.begin(), std::size_t(code.size()));
+    top_ = at + bytes > top_ ? at + bytes : top_;
     return at;
   }
   // Never throws: what finds no place in the list is not used again.
@@ -82,6 +78,55 @@ class Arena {
   const char* execute_ = nullptr;
   std::mutex mutex_;
   Vec<Free> free_;
+  std::int64_t top_ = start;  // nothing was ever written from here on
+  int fork_file_ = -1;
+  static inline Arena* current_ = nullptr;
+
+#if defined(__linux__) && defined(__x86_64__)
+  static int new_file() {
+    const int file = memfd_create("fx code", MFD_CLOEXEC);
+    if (file >= 0 && ftruncate(file, capacity) == 0) return file;
+    if (file >= 0) close(file);
+    return -1;
+  }
+  // Maps the file, to execute where code is executed now if there is any. Leaves things as they are if it fails.
+  void map(int file) {
+    void* w = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (w == MAP_FAILED) return;
+    const int fixed = execute_ ? MAP_FIXED : 0;
+    void* x = mmap(const_cast<char*>(execute_), capacity, PROT_READ | PROT_EXEC, MAP_SHARED | fixed, file, 0);
+    if (x == MAP_FAILED) {
+      munmap(w, capacity);
+      return;
+    }
+    if (write_) munmap(write_, capacity);
+    write_ = static_cast<char*>(w);
+    execute_ = static_cast<const char*>(x);
+  }
+  // A forked process gets a file of its own with the same code: it and its parent write at the same places.
+  void before_fork() {
+    mutex_.lock();
+    fork_file_ = new_file();
+    for (std::int64_t at = 0; fork_file_ >= 0 && at < top_;) {
+      const auto n = pwrite(fork_file_, execute_ + at, std::size_t(top_ - at), at);
+      if (n > 0) {
+        at += n;
+        continue;
+      }
+      close(fork_file_);
+      fork_file_ = -1;
+    }
+  }
+  void after_fork(bool child) {
+    if (fork_file_ >= 0) {
+      if (child) map(fork_file_);
+      close(fork_file_);
+    } else if (child) {
+      free_.clear();  // it keeps its code and makes no more
+    }
+    mutex_.unlock();
+  }
+#endif
   void remove(Free& f) {
     f = free_.back();
     free_.pop_back();

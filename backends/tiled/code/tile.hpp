@@ -19,6 +19,8 @@ constexpr int vector_bytes(Level l) { return l == Level::avx512 ? 64 : 32; }
 // A tile of `vectors` (1 to tile_vectors) for f32 or f64; made at the first call and kept. Null on the baseline, or
 // where memory may not be executed.
 Tile tile(DType d, Level l, int vectors);
+// The code of the widest tile, to be shown.
+Vec<std::uint8_t> tile_bytes(DType d, Level l);
 
 #if FX_BODIES
 namespace detail {
@@ -117,6 +119,9 @@ const Tiles& tiles(DType d) {
 }
 }  // namespace detail
 
+FX_INLINE Vec<std::uint8_t> tile_bytes(DType d, Level l) {
+  return detail::tile_code(d, vector_bytes(l), tile_vectors(l));
+}
 FX_INLINE Tile tile(DType d, Level l, int vectors) {
   if (l == Level::baseline || !executable_memory()) return nullptr;
   const detail::Tiles& t = l == Level::avx512 ? detail::tiles<Level::avx512>(d) : detail::tiles<Level::avx2>(d);
