@@ -19,10 +19,11 @@ class DotStep : public Step {
   Vec<Loop> m_, n_, k_;  // at most one loop each
   static std::int64_t extent(const Vec<Loop>& l, const Block& b) { return l.empty() ? 1 : l[0].extent(b); }
   static std::int64_t stride(const Vec<Loop>& l, const tile::Access& a) { return l.empty() ? 0 : l[0].stride(a); }
-  std::int64_t largest(const Vec<Loop>& l) const { return l.empty() ? 1 : k.block[l[0].outer] * l[0].inner; }
+  std::int64_t largest(const Vec<Loop>& l) const { return l.empty() ? 1 : k.space[l[0].outer] * l[0].inner; }
   DotShape shape(const Block& b) const;
-  bool one_product_ = false;  // one block, and no batch
-  DotShape whole_;            // its shape
+  void block(const Memory& m, char* scratch, const Block& b, const DotShape& s) const;
+  Block all_;       // the whole space
+  DotShape whole_;  // and its shape
 };
 
 #if FX_BODIES
@@ -45,14 +46,14 @@ FX_INLINE DotStep::DotStep(const tile::Kernel& kernel) : Step(kernel), dtype_(k.
     for (int i = rows; i + 1 < batch_.size(); ++i) batch_[i] = batch_[i + 1];
     batch_.pop_back();
   }
-  one_product_ = batch_.empty() && tile::steps(k) == 1;
-  if (one_product_) whole_ = shape({Dims(k.space.n, 0), k.space});
+  all_ = {Dims(k.space.n, 0), k.space};
+  whole_ = shape(all_);
 }
 
 FX_INLINE std::string DotStep::code_text() const {
   const Level l = level();
-  if (is_integer(dtype_) || !code::tile(dtype_, l, 1)) return Step::code_text();
-  return "shared tiles of " + std::to_string(code::tile_rows) + " rows and " + std::to_string(code::tile_vectors(l)) +
+  if (is_integer(dtype_) || !code::tile(dtype_, l, 1, 1)) return Step::code_text();
+  return "shared tiles of " + std::to_string(code::tile_rows(l)) + " rows and " + std::to_string(code::tile_vectors) +
          " vectors\n" + code::dump(code::tile_bytes(dtype_, l));
 }
 
@@ -71,29 +72,33 @@ FX_INLINE std::int64_t DotStep::scratch_bytes() const {
   return dot_workspace(dtype_, largest(m_), largest(n_), largest(k_));
 }
 
+// One product for each position of the batch loops in the block.
+FX_INLINE void DotStep::block(const Memory& m, char* scratch, const Block& b, const DotShape& s) const {
+  Odometer o;
+  for (const Loop& l : batch_) o.add(l.extent(b));
+  do {
+    auto at = [&](const tile::Access& a) {
+      std::int64_t n = offset(a, b.start);
+      for (int i = 0; i < o.n; ++i) n += o.position[i] * batch_[i].stride(a);
+      return m.at(a) + n * size_of(dtype_);
+    };
+    dot(dtype_, s, at(k.in[0]), at(k.in[1]), at(k.out[0]), scratch);
+  } while (o.next());
+}
+
+// All at once, since a product takes its own blocks; by the grid's only to count them.
 FX_INLINE void DotStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
-  const tile::Access &lhs = k.in[0], &rhs = k.in[1], &out = k.out[0];
-  if (one_product_ && !counts) return dot(dtype_, whole_, m.at(lhs), m.at(rhs), m.at(out), scratch);
-  if (k.space[k.space.n - 1] == 0 && numel(m.program->buffers[out.buffer].type) > 0) {
+  const tile::Access& out = k.out[0];
+  const std::int64_t results = numel(m.program->buffers[out.buffer].type);
+  if (k.space[k.space.n - 1] == 0 && results > 0) {
     DotShape none;  // nothing to add up: zeros
     none.m = 1;
-    none.n = numel(m.program->buffers[out.buffer].type);
-    return dot(dtype_, none, m.at(lhs), m.at(rhs), m.at(out), scratch);
+    none.n = results;
+    return dot(dtype_, none, m.at(k.in[0]), m.at(k.in[1]), m.at(out), scratch);
   }
-  const int size = size_of(dtype_);
-  each_block(k, m, counts, [&](const Block& b) {
-    const DotShape s = shape(b);
-    Odometer o;
-    for (const Loop& l : batch_) o.add(l.extent(b));
-    do {
-      auto at = [&](const tile::Access& a) {
-        std::int64_t n = offset(a, b.start);
-        for (int i = 0; i < o.n; ++i) n += o.position[i] * batch_[i].stride(a);
-        return m.at(a) + n * size;
-      };
-      dot(dtype_, s, at(lhs), at(rhs), at(out), scratch);
-    } while (o.next());
-  });
+  if (results == 0) return;
+  if (!counts) return block(m, scratch, all_, whole_);
+  each_block(k, m, counts, [&](const Block& b) { block(m, scratch, b, shape(b)); });
 }
 #endif
 

@@ -1,8 +1,9 @@
 // kernels/dot_body.hpp -- the matrix product by blocks: what is packed, in which order blocks are taken.
 //
-// For each block of k: a block of a's rows is packed in panels as high as a tile, then each strip of b, as wide as a
-// tile, is packed into the first-level cache and meets all panels. Small operands are read where they lie. Results wait
-// in c between blocks of k, so that their chains go on where they stopped.
+// For each block of k: b is packed in strips as wide as a tile, then block by block a's rows in panels as high as a
+// tile; each strip, which the first-level cache holds, meets all panels of a block, which the second-level cache holds.
+// Small operands are read where they lie. Results wait in c between blocks of k, so that their chains go on where they
+// stopped.
 #pragma once
 #include <cstring>
 
@@ -41,21 +42,24 @@ void pack_lines(char* to_, const char* from_, std::int64_t step, std::int64_t al
 
 struct DotBlocks {
   DotLoops loops;
-  std::int64_t size, depth, rows;          // bytes of an element; a block's extent in k and in m
-  std::int64_t panels_at, tile_at, bytes;  // workspace: the strip of b, a's panels, a tile of c
+  std::int64_t size, depth, rows, cols;               // bytes of an element; a block's extent in k, in m, in n
+  std::int64_t strips_at, panels_at, tile_at, bytes;  // workspace: b's strips, a's panels, a tile of c
 
-  // For products of at most m rows and k terms.
-  DotBlocks(DType d, std::int64_t m, std::int64_t k) : loops(dot_loops(d, level())), size(size_of(d)) {
+  // For products of at most m rows, n columns and k terms.
+  DotBlocks(DType d, std::int64_t m, std::int64_t n, std::int64_t k) : loops(dot_loops(d, level())), size(size_of(d)) {
     constexpr std::int64_t second_cache = 320 * 1024;  // of which a's panels take this much
+    constexpr std::int64_t widest = 2048;              // columns; b's strips of a block lie in the third-level cache
     depth = k < loops.depth ? k : loops.depth;
-    const std::int64_t fit = second_cache / (loops.depth * size) / loops.rows * loops.rows;
-    const std::int64_t all = (m + loops.rows - 1) / loops.rows * loops.rows;
-    rows = all < fit ? all : fit;
-    panels_at = align(depth * loops.cols * size);
+    rows = least(up(m, loops.rows), second_cache / (loops.depth * size) / loops.rows * loops.rows);
+    cols = least(up(n, loops.cols), widest);
+    strips_at = 0;
+    panels_at = align(depth * cols * size);
     tile_at = panels_at + align(rows * depth * size);
     bytes = tile_at + align(loops.rows * loops.cols * size);
   }
   static std::int64_t align(std::int64_t n) { return (n + 63) / 64 * 64; }
+  static std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+  static std::int64_t up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
   void pack(char* to, const char* from, std::int64_t step, std::int64_t along, std::int64_t count, std::int64_t width,
             std::int64_t deep) const {
     if (size == 4)
@@ -78,54 +82,74 @@ struct DotRun {
   char *c, *work;
   bool a_in_place, b_in_place;  // small enough to be read where it lies
 
+  // A block: rows i0 ..., columns j0 ... of the result, and terms p ... .
+  struct Part {
+    std::int64_t i0 = 0, rows = 0, j0 = 0, cols = 0, p = 0, depth = 0;
+  };
   const char* a_at(std::int64_t i, std::int64_t p) const { return a + (i * s.a_row + p * s.a_col) * by.size; }
   const char* b_at(std::int64_t p, std::int64_t j) const { return b + (p * s.b_row + j * s.b_col) * by.size; }
   char* c_at(std::int64_t i, std::int64_t j) const { return c + (i * s.c_row + j) * by.size; }
   char* panel(std::int64_t i, std::int64_t depth) const { return work + by.panels_at + i * depth * by.size; }
+  char* strip(std::int64_t j, std::int64_t depth) const { return work + by.strips_at + j * depth * by.size; }
 
-  // A strip of b against all panels of a block. Gives its width.
-  std::int64_t strip(std::int64_t i0, std::int64_t rows, std::int64_t p, std::int64_t depth, std::int64_t j) const {
-    const DotLoops& l = by.loops;
-    const bool first = p == 0 && !s.resume;
-    const bool narrow = s.n - j < l.cols;
-    const code::Tile tile = narrow ? l.narrow_tile : l.tile;
-    const std::int64_t mr = l.rows, nr = narrow ? l.narrow_cols : l.cols, cols = s.n - j < nr ? s.n - j : nr;
-    const bool in_place = b_in_place && cols == nr;
-    const char* x = in_place ? b_at(p, j) : work;
-    const std::int64_t x_row = in_place ? s.b_row : nr;
-    if (!in_place) by.pack(work, b_at(p, j), s.b_col, s.b_row, cols, nr, depth);
-    for (std::int64_t i = 0; i < rows; i += mr) {
-      const std::int64_t here = rows - i < mr ? rows - i : mr;
-      const bool direct = a_in_place && here == mr;
-      const char* y = direct ? a_at(i0 + i, p) : panel(i, depth);
-      const std::int64_t y_row = direct ? s.a_row : 1, y_col = direct ? s.a_col : mr;
-      char* to = c_at(i0 + i, j);
-      if (here == mr && cols == nr) {
-        tile(y, y_row, y_col, x, x_row, to, s.c_row, depth, first);
-      } else {  // c holds a part of the tile
-        char* t = work + by.tile_at;
-        if (!first) by.copy(t, nr, to, s.c_row, here, cols);
-        tile(y, y_row, y_col, x, x_row, t, nr, depth, first);
-        by.copy(to, s.c_row, t, nr, here, cols);
-      }
-    }
-    return nr;
+  // The width of the tile for the columns from j of a block on, and how many of its columns exist.
+  int width(const Part& t, std::int64_t j) const {
+    return t.cols - j < by.loops.cols ? by.loops.narrow_cols : by.loops.cols;
   }
-  void pack_panels(std::int64_t i0, std::int64_t rows, std::int64_t p, std::int64_t depth) const {
-    for (std::int64_t i = 0; i < rows; i += by.loops.rows) {
-      const std::int64_t here = rows - i < by.loops.rows ? rows - i : by.loops.rows;
+  bool packed_strip(const Part& t, std::int64_t j) const { return !b_in_place || t.cols - j < width(t, j); }
+
+  void pack_strips(const Part& t) const {
+    for (std::int64_t j = 0; j < t.cols; j += width(t, j)) {
+      const std::int64_t nr = width(t, j);
+      if (packed_strip(t, j))
+        by.pack(strip(j, t.depth), b_at(t.p, t.j0 + j), s.b_col, s.b_row, by.least(t.cols - j, nr), nr, t.depth);
+    }
+  }
+  void pack_panels(const Part& t) const {
+    for (std::int64_t i = 0; i < t.rows; i += by.loops.rows) {
+      const std::int64_t here = by.least(t.rows - i, by.loops.rows);
       if (a_in_place && here == by.loops.rows) continue;
-      by.pack(panel(i, depth), a_at(i0 + i, p), s.a_row, s.a_col, here, by.loops.rows, depth);
+      by.pack(panel(i, t.depth), a_at(t.i0 + i, t.p), s.a_row, s.a_col, here, by.loops.rows, t.depth);
+    }
+  }
+  // A strip of b against all panels of a block.
+  void meet(const Part& t, std::int64_t j) const {
+    const DotLoops& l = by.loops;
+    const bool first = t.p == 0 && !s.resume;
+    const std::int64_t mr = l.rows, nr = width(t, j), cols = by.least(t.cols - j, nr);
+    const bool narrow = nr != l.cols, packed = packed_strip(t, j);
+    const char* x = packed ? strip(j, t.depth) : b_at(t.p, t.j0 + j);
+    const std::int64_t x_row = packed ? nr : s.b_row;
+    for (std::int64_t i = 0; i < t.rows; i += mr) {
+      const std::int64_t here = by.least(t.rows - i, mr);
+      const bool direct = a_in_place && here == mr;
+      const char* y = direct ? a_at(t.i0 + i, t.p) : panel(i, t.depth);
+      const std::int64_t y_row = direct ? s.a_row : 1, y_col = direct ? s.a_col : mr;
+      char* to = c_at(t.i0 + i, t.j0 + j);
+      const code::Tile low = (narrow ? l.narrow_last : l.last)[here - 1], full = narrow ? l.narrow_tile : l.tile;
+      if (cols == nr && (here == mr || low)) {
+        (here == mr ? full : low)(y, y_row, y_col, x, x_row, to, s.c_row, t.depth, first);
+      } else {  // c holds a part of the tile
+        char* tile = work + by.tile_at;
+        if (!first) by.copy(tile, nr, to, s.c_row, here, cols);
+        full(y, y_row, y_col, x, x_row, tile, nr, t.depth, first);
+        by.copy(to, s.c_row, tile, nr, here, cols);
+      }
     }
   }
 
   void run() const {
-    for (std::int64_t p = 0; p < s.k; p += by.depth) {
-      const std::int64_t depth = s.k - p < by.depth ? s.k - p : by.depth;
-      for (std::int64_t i = 0; i < s.m; i += by.rows) {
-        const std::int64_t rows = s.m - i < by.rows ? s.m - i : by.rows;
-        pack_panels(i, rows, p, depth);
-        for (std::int64_t j = 0; j < s.n;) j += strip(i, rows, p, depth, j);
+    Part t;
+    for (t.j0 = 0; t.j0 < s.n; t.j0 += by.cols) {
+      t.cols = by.least(s.n - t.j0, by.cols);
+      for (t.p = 0; t.p < s.k; t.p += by.depth) {
+        t.depth = by.least(s.k - t.p, by.depth);
+        pack_strips(t);
+        for (t.i0 = 0; t.i0 < s.m; t.i0 += by.rows) {
+          t.rows = by.least(s.m - t.i0, by.rows);
+          pack_panels(t);
+          for (std::int64_t j = 0; j < t.cols; j += width(t, j)) meet(t, j);
+        }
       }
     }
   }
@@ -153,8 +177,7 @@ FX_INLINE void skinny_dot(const DotLoops& l, const DotShape& s, const char* a, c
 }  // namespace kernels
 
 FX_INLINE std::int64_t dot_workspace(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k) {
-  (void)n;
-  return kernels::DotBlocks(dtype, m, k).bytes;
+  return kernels::DotBlocks(dtype, m, n, k).bytes;
 }
 
 FX_INLINE void dot(DType dtype, const DotShape& s, const void* a_, const void* b_, void* c_, void* workspace) {
@@ -164,7 +187,7 @@ FX_INLINE void dot(DType dtype, const DotShape& s, const void* a_, const void* b
   const bool skinny = kernels::is_skinny(s);
   if ((s.k == 0 || skinny) && !s.resume) kernels::clear_rows(s, c, size_of(dtype));
   if (s.k == 0) return;
-  const kernels::DotBlocks by(dtype, s.m, s.k);
+  const kernels::DotBlocks by(dtype, s.m, s.n, s.k);
   if (skinny) return kernels::skinny_dot(by.loops, s, a, b, c);
   // Packing pays when what is packed is used several times, and does not lie in the cache as it is.
   constexpr std::int64_t small = 64 * 1024;  // bytes

@@ -98,6 +98,7 @@ struct DotLoops {
   int rows = 0, cols = 0, narrow_cols = 0;  // of a tile, and of one for what is left of the columns
   std::int64_t depth = 0;                   // of a strip of b that stays in the first-level cache
   code::Tile tile = nullptr, narrow_tile = nullptr;
+  code::Tile last[12]{}, narrow_last[12]{};            // of 1 to `rows` rows; none: tiles are padded
   code::RowPiece row = nullptr, row_of_one = nullptr;  // row_terms terms, and one
   int column_rows = 0;
   code::ColumnPiece column[code::column_rows]{};  // of 1 to column_rows rows
@@ -121,15 +122,19 @@ DotLoops plain_loops() {
 
 // The same in machine code: wide tiles, and one vector for the last columns. `r` where none can be made.
 FX_INLINE DotLoops machine_loops(DotLoops r, DType d, Level l) {
-  const int vectors = code::tile_vectors(l), lanes = code::vector_bytes(l) / size_of(d);
-  if (!code::tile(d, l, vectors)) return r;
+  const int lanes = code::vector_bytes(l) / size_of(d);
+  if (!code::tile(d, l, 1, 1)) return r;
   const std::int64_t strip = l == Level::avx512 ? 32768 : 16384;  // bytes
-  r.rows = code::tile_rows;
-  r.cols = vectors * lanes;
+  r.rows = code::tile_rows(l);
+  r.cols = code::tile_vectors * lanes;
   r.narrow_cols = lanes;
   r.depth = strip / (r.cols * size_of(d));
-  r.tile = code::tile(d, l, vectors);
-  r.narrow_tile = code::tile(d, l, 1);
+  for (int rows = 1; rows <= r.rows; ++rows) {
+    r.last[rows - 1] = code::tile(d, l, rows, code::tile_vectors);
+    r.narrow_last[rows - 1] = code::tile(d, l, rows, 1);
+  }
+  r.tile = r.last[r.rows - 1];
+  r.narrow_tile = r.narrow_last[r.rows - 1];
   r.row = code::row_piece(d, l, code::row_terms);
   r.row_of_one = code::row_piece(d, l, 1);
   r.column_rows = code::column_rows;
