@@ -1,5 +1,6 @@
 // cuda/ptx_kernel.hpp -- KernelWriter: a map or reduce kernel as loops that threads share.
 #pragma once
+#include <fx/ops/layout.hpp>
 #include <fx/tile/record_body.hpp>
 
 #include "ptx_instr.hpp"

@@ -3,6 +3,8 @@
 // Along the last dimensions the lanes of a block of 4096 are as many threads of one warp, which fold in halves by
 // handing values down; else, and for positions of extrema, one thread walks the elements of a result.
 #pragma once
+#include <algorithm>
+#include <fx/ops/layout.hpp>
 #include <fx/ops/reduce.hpp>
 
 #include "ptx_kernel.hpp"

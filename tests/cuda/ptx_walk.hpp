@@ -1,7 +1,9 @@
 // cuda/ptx_walk.hpp -- runs the kernels of a program one by one on the processor, and each that has PTX elsewhere too,
 // on the very same inputs: all bits must be the same, all NaNs being one value.
 #pragma once
+#include <cstdio>
 #include <fx/backends/tiled/executable_run.hpp>
+#include <fx/runtime/buffers.hpp>
 
 #include "ptx_programs.hpp"
 
@@ -118,9 +120,9 @@ class Walk {
     const cuda::PtxEntry* e = entry(i);
     Launch l;
     if (e) l = snapshot(*e);
-    tiled::Step* step = tiled::make_step(k, p_);
-    step->run(memory_, scratch, nullptr);
-    delete step;
+    tiled::Step* own = tiled::make_step(k, p_);
+    own->run(memory_, scratch, nullptr);
+    delete own;
     ++tally_.kernels;
     Str s("  kernel ");
     (s.num(i) += ' ') += tile::name(k.kind);

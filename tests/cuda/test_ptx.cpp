@@ -6,30 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <fx/tile/record_body.hpp>
 
-#include "cuda/ptx_machine.hpp"
-#include "cuda/ptx_walk.hpp"
+#include "cuda/ptx_emulated.hpp"
 using namespace ptx_test;
 
 namespace {
-// The machine of ptx_machine.hpp as a device. It is slow: entries of few elements only.
-struct Emulated {
-  ptx_machine::Machine machine;
-  cuda::PtxTarget t = cuda::sm_90;
-  const cuda::PtxTarget& target() const { return t; }
-  void load(const std::string& text) { machine.load(text); }
-  std::string launch(Launch& l) {
-    std::vector<ptx_machine::Span> memory;
-    std::vector<char*> params;
-    for (std::vector<char>& r : l.regions) memory.push_back({r.data(), r.size()});
-    for (int p : l.params) params.push_back(l.regions[std::size_t(p)].data());
-    try {
-      machine.run(l.entry->name, l.entry->grid, l.entry->block, memory, params);
-    } catch (const std::exception& e) { return e.what(); }
-    return "";
-  }
-};
-
 std::string text_of(const Case& c, const cuda::PtxTarget& t) {
   const auto e = compile(c.graph, target_of(c.on_chip));
   return cuda::ptx_module(e->program(), kernels_with_ptx(e->program()), t).text;
@@ -62,6 +44,27 @@ TEST_CASE("ptx: the machine gives the bits of the processor, also with intermedi
                       << " instructions");
   CHECK(used["bar.sync"] > 0);
   CHECK(used["shfl.sync.down.b32"] > 0);
+}
+
+namespace {
+void count_operations(const tile::Program& p, int* counts) {
+  for (const tile::Kernel& k : p.kernels) {
+    if (k.loop) count_operations(*k.loop, counts);
+    if (!k.body) continue;
+    Dims own;
+    for (int d = 0; d < k.space.n; ++d) own.push_back(d);
+    for (const Instr& i : tile::record_body(*k.body, own).r.code) ++counts[i.op];
+  }
+}
+}  // namespace
+
+TEST_CASE("ptx: the programs of these tests use every recorded instruction") {
+  int counts[Instr::lookup + 1] = {};
+  for (const Case& c : cases()) count_operations(compile(c.graph, target_of(c.on_chip))->program(), counts);
+  for (int op = 0; op <= Instr::lookup; ++op) {
+    INFO("instruction " << op);
+    CHECK(counts[op] > 0);
+  }
 }
 
 TEST_CASE("ptx: text of an elementwise kernel") {

@@ -1,6 +1,7 @@
 // tile/record_body.hpp -- the bodies of kernels as recorded instructions: what every backend that makes code starts
 // from.
 #pragma once
+#include "../ops/record.hpp"
 #include "program.hpp"
 
 namespace fx::inline v0::tile {
