@@ -30,7 +30,7 @@ class Machine {
     Bits bits = 0;
   };
   struct Instruction {
-    enum Kind { compute, load, store, param, branch, barrier, shuffle, leave } kind = compute;
+    enum Kind { compute, read, write, param, branch, barrier, shuffle, leave } kind = compute;
     Compute f = nullptr;
     int guard = -1, result = -1, bytes = 0, target = 0;
     bool unless = false;
@@ -178,7 +178,7 @@ inline Machine::Instruction Machine::instruction(const Entry& e, std::string lin
   } else if (op == "bar.sync") {
     i.kind = Instruction::barrier;
   } else if (loads || stores) {
-    i.kind = op == "ld.param.u64" ? Instruction::param : loads ? Instruction::load : Instruction::store;
+    i.kind = op == "ld.param.u64" ? Instruction::param : loads ? Instruction::read : Instruction::write;
     i.bytes = op.find(".u8") != std::string::npos ? 1 : op.find("32") != std::string::npos ? 4 : 8;
     if (loads) i.result = register_of(e, args[0]);
     i.in[0] = operand(e, args[loads ? 1 : 0]);
@@ -227,12 +227,12 @@ inline void Machine::step(Block& b, int t) const {
     switch (i.kind) {
       case Instruction::leave: return void(th.left = true);
       case Instruction::branch: th.pc = i.target; continue;
-      case Instruction::store: {
+      case Instruction::write: {
         const Bits v = get(b, t, i.in[1]);
         std::memcpy(checked(b, get(b, t, i.in[0]), i.bytes), &v, std::size_t(i.bytes));
         continue;
       }
-      case Instruction::load:
+      case Instruction::read:
         std::memcpy(&result, checked(b, get(b, t, i.in[0]), i.bytes), std::size_t(i.bytes));
         break;
       case Instruction::param: result = reinterpret_cast<Bits>(b.params.at(std::size_t(i.in[0].bits))); break;

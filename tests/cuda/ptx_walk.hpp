@@ -2,7 +2,7 @@
 // on the very same inputs: all bits must be the same, all NaNs being one value.
 #pragma once
 #include <cstdio>
-#include <fx/backends/tiled/executable_run.hpp>
+#include <fx/backends/tiled/executable.hpp>
 #include <fx/runtime/buffers.hpp>
 
 #include "ptx_programs.hpp"
