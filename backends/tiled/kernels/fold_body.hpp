@@ -1,5 +1,7 @@
 // kernels/fold_body.hpp -- Fold::make: a known operation by the primitive's id, or the primitive's recorded program.
 #pragma once
+#include <fx/tile/record_body.hpp>
+
 #include "fold.hpp"
 #include "fold_loops.hpp"
 
@@ -31,18 +33,8 @@ FX_INLINE std::uint64_t known_identity(FoldOp op, DType d) {
 
 // The body of p on `arity` operands of dtype d.
 FX_INLINE VectorProgram recorded(const Prim& p, DType d, int arity, DType result, const Attrs& attrs) {
-  Recorder r;
-  Vec<DType> dtypes;
-  Vec<int> regs;
-  for (int k = 0; k < arity; ++k) {
-    Instr i{Instr::input, d};
-    i.a = k;
-    dtypes.push_back(d);
-    regs.push_back(r.push(i, d));
-  }
-  RecordCtx c{r, dtypes, regs, Span<const DType>(&result, 1), attrs};
-  p.record(c);
-  return VectorProgram::make(r, regs, Span<const int>(c.out, 1));
+  const tile::RecordedBody b = tile::record_fold(p, d, arity, result, attrs);
+  return VectorProgram::make(b.r, b.ins, b.outs);
 }
 
 // The constant that a program without operands gives.
