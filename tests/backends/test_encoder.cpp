@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <fx/backends/tiled/code/body.hpp>
+#include <fx/backends/tiled/code/forms.hpp>
 #include <string>
 #include <vector>
 
