@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <fx/backends/tiled/code/forms.hpp>
 #include <string>

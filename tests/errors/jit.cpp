@@ -9,7 +9,7 @@ TEST_CASE("a text that does not exist") {
   const fx::Compiled c = fx::jit([](Array a) { return sin(a) + a; }).lower(vector({1, 2})).compile();
   CHECK(c.text("ir").find("sin") != std::string::npos);
   CHECK_FALSE(c.text("tile").empty());
-  CHECK_ERROR(value, "text: the tiled backend shows \"ir\", \"tile\" and \"cost\", not \"nonsense\"",
+  CHECK_ERROR(value, "text: the tiled backend shows \"ir\", \"tile\", \"cost\" and \"asm\", not \"nonsense\"",
               c.text("nonsense"));
 }
 TEST_CASE("buffers that do not fit") {
