@@ -106,7 +106,7 @@ const Case cases[] = {
     FX_BOTH(vbroadcastss, mem_only | all_masks, each_length, vbroadcastss, (o.r, o.a()))
     FX_BOTH(vbroadcastsd, mem_only | all_masks, wide, vbroadcastsd, (static_cast<const Xbyak::Ymm&>(o.r), o.a()))
     FX_BINARY(vaddps) FX_BINARY(vaddpd) FX_BINARY(vmulps) FX_BINARY(vmulpd) FX_BINARY(vsubps) FX_BINARY(vsubpd)
-    FX_BINARY(vmaxps) FX_BINARY(vmaxpd) FX_BINARY(vdivps) FX_BINARY(vdivpd)
+    FX_BINARY(vminps) FX_BINARY(vminpd) FX_BINARY(vmaxps) FX_BINARY(vmaxpd) FX_BINARY(vdivps) FX_BINARY(vdivpd)
     FX_UNARY(vsqrtps, 0) FX_UNARY(vsqrtpd, 0)
     FX_BINARY(vfmadd213ps) FX_BINARY(vfmadd213pd) FX_BINARY(vfmadd231ps) FX_BINARY(vfmadd231pd)
     FX_TWO(vroundps, broadcasts | all_masks | has_imm, each_length, vroundps, vrndscaleps, (o.r, o.x(), o.imm))

@@ -436,6 +436,18 @@ TEST_CASE("conversions between all dtypes, to the same one too") {
   }
 }
 
+TEST_CASE("a comparison and a choice of its operands, alone and with other readers") {
+  for (DType d : {f32, f64, i32})
+    for (bool swapped : {false, true})
+      for (bool read_twice : {false, true}) {
+        Body b;
+        const int x = b.input(d), y = b.input(d), test = b.op(Instr::lt, d, boolean, x, y);
+        b.out.push_back(b.op(Instr::select, d, test, swapped ? y : x, swapped ? x : y));
+        if (read_twice) b.out.push_back(test);
+        compare_lengths(b, 5);
+      }
+}
+
 TEST_CASE("results on operands") {
   // out[k] = in[k] op in[k + 1], on in[k]; and the inputs exchanged.
   for (DType d : {f32, i64, boolean})

@@ -10,6 +10,8 @@ FX_INLINE void Generator::emit(const Instr& i, int u) {
   const DType d = i.type;
   const bool real = is_float(d);
   auto fp = [&](const Form& ps, const Form& pd) -> const Form& { return by_size(d, ps, pd); };
+  if (i.op == lesser) return binary(fp(vminps, vminpd), i, u);
+  if (i.op == greater) return binary(fp(vmaxps, vmaxpd), i, u);
   switch (i.op) {
     case Instr::add: return binary(real ? fp(vaddps, vaddpd) : fp(vpaddd, vpaddq), i, u, true);
     case Instr::sub: return binary(real ? fp(vsubps, vsubpd) : fp(vpsubd, vpsubq), i, u);

@@ -47,6 +47,8 @@ class Generator {
   };
 
   const Recorded& r_;
+  Vec<Instr> code_;   // the recorded instructions, with the pairs below as one
+  Vec<char> needed_;  // of each
   Span<const int> outputs_;
   const bool avx512_;
   Encoder e_;
@@ -66,7 +68,11 @@ class Generator {
   int pos_ = 0, active_ = 1;
   bool masked_ = false, stored_ = false;
 
+  // lt and a select of the same two values by it: what vmin and vmax do, also with NaN and zeros.
+  static constexpr Instr::Op lesser = Instr::Op(254), greater = Instr::Op(255);
+
   // generator_plan.hpp
+  void find_extrema();
   int port_count() const { return inputs_ + result_.positions.size() + outputs_.size(); }
   int output_port(int j) const { return inputs_ + result_.positions.size() + j; }
   void add_values(Span<const int> inputs, Span<const Column> columns);

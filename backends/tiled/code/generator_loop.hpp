@@ -77,13 +77,13 @@ FX_INLINE void Generator::body(int parts, bool masked) {
   for (pos_ = 0; pos_ < seq_.size(); ++pos_) {
     const Item& s = seq_[pos_];
     if (s.what != Item::op) stored_ = true;
-    if (s.what == Item::op && called(r_.r.code[s.index])) {
-      call(r_.r.code[s.index]);
+    if (s.what == Item::op && called(code_[s.index])) {
+      call(code_[s.index]);
       continue;
     }
     for (int u = 0; u < parts; ++u) {
       if (s.what == Item::op)
-        emit(r_.r.code[s.index], u);
+        emit(code_[s.index], u);
       else if (s.what == Item::hold)
         reg(s.index, u);
       else

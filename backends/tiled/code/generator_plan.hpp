@@ -7,7 +7,13 @@ namespace fx::inline v0::tiled::code {
 
 FX_INLINE Generator::Generator(const Recorded& recorded, Span<const int> inputs, Span<const int> outputs,
                                Span<const Column> cols, bool avx512)
-    : r_(recorded), outputs_(outputs), avx512_(avx512), inputs_(inputs.size()) {
+    : r_(recorded),
+      code_(recorded.r.code),
+      needed_(recorded.needed),
+      outputs_(outputs),
+      avx512_(avx512),
+      inputs_(inputs.size()) {
+  find_extrema();
   simd_.size = avx512 ? 32 : 16;
   mask_.size = avx512 ? tail_mask : 0;
   mask_.fixed = 1;  // k0 is no mask
@@ -18,14 +24,33 @@ FX_INLINE Generator::Generator(const Recorded& recorded, Span<const int> inputs,
   choose_parts();
 }
 
+FX_INLINE void Generator::find_extrema() {
+  Vec<int> uses(r_.def.size(), 0);
+  for (int at = 0; at < code_.size(); ++at)
+    if (needed_[at]) r_.for_operands(code_[at], [&](int reg) { ++uses[reg]; });
+  for (int reg : outputs_) ++uses[r_.same[reg]];
+  for (Instr& i : code_) {
+    if (i.op != Instr::select || !is_float(i.type)) continue;
+    const int mask = r_.same[i.a], test = r_.def[mask], a = r_.same[i.b], b = r_.same[i.c];
+    if (test < 0 || uses[mask] != 1) continue;
+    const Instr& c = code_[test];
+    if (c.op != Instr::lt || c.type != i.type) continue;
+    const int x = r_.same[c.a], y = r_.same[c.b];
+    if (!(x == a && y == b) && !(x == b && y == a)) continue;
+    i.op = x == a ? lesser : greater;
+    i.a = a, i.b = b, i.c = -1;
+    needed_[test] = 0;
+  }
+}
+
 // As many elements as fill a vector of the widest dtype.
 FX_INLINE void Generator::choose_lanes() {
   int widest = 4;
   auto see = [&](DType d) { widest = size_of(d) > widest ? size_of(d) : widest; };
-  for (int at = 0; at < r_.r.code.size(); ++at)
-    if (r_.needed[at]) {
-      see(r_.r.code[at].type);
-      see(r_.r.code[at].to);
+  for (int at = 0; at < code_.size(); ++at)
+    if (needed_[at]) {
+      see(code_[at].type);
+      see(code_[at].to);
     }
   for (int reg : outputs_) see(r_.dtype(reg));
   for (int reg = 0; reg < r_.def.size(); ++reg)
@@ -45,9 +70,9 @@ FX_INLINE void Generator::add_values(Span<const int> inputs, Span<const Column> 
   }
   Vec<char> wanted(values_.size(), char(0));
   for (int reg : outputs_) wanted[r_.same[reg]] = 1;
-  for (int at = 0; at < r_.r.code.size(); ++at) {
-    const Instr& i = r_.r.code[at];
-    if (!r_.needed[at] || values_[i.dst].where != Value::none) continue;
+  for (int at = 0; at < code_.size(); ++at) {
+    const Instr& i = code_[at];
+    if (!needed_[at] || values_[i.dst].where != Value::none) continue;
     values_[i.dst].dtype = i.to;
     if (i.op == Instr::constant) {
       add_constant(i.dst, i);
@@ -77,8 +102,8 @@ FX_INLINE void Generator::add_constant(int reg, const Instr& i) {
 FX_INLINE void Generator::order_items() {
   auto is_port = [&](int reg) { return values_[reg].where == Value::port; };
   int last_load = -1;
-  for (int at = 0; at < r_.r.code.size(); ++at)
-    if (r_.needed[at]) r_.for_operands(r_.r.code[at], [&](int reg) { last_load = is_port(reg) ? at : last_load; });
+  for (int at = 0; at < code_.size(); ++at)
+    if (needed_[at]) r_.for_operands(code_[at], [&](int reg) { last_load = is_port(reg) ? at : last_load; });
   auto store_from = [&](int at) {
     if (at == last_load)
       for (int reg : outputs_)
@@ -89,9 +114,9 @@ FX_INLINE void Generator::order_items() {
     }
   };
   store_from(-1);
-  for (int at = 0; at < r_.r.code.size(); ++at) {
-    const Instr& i = r_.r.code[at];
-    if (!r_.needed[at] || i.op == Instr::constant || i.op == Instr::index) continue;
+  for (int at = 0; at < code_.size(); ++at) {
+    const Instr& i = code_[at];
+    if (!needed_[at] || i.op == Instr::constant || i.op == Instr::index) continue;
     calls_ = calls_ || called(i);
     seq_.push_back({Item::op, at});
     store_from(at);
@@ -103,7 +128,7 @@ FX_INLINE void Generator::collect_uses() {
     for (int at = 0; at < seq_.size(); ++at) {
       const Item& s = seq_[at];
       if (s.what == Item::op)
-        r_.for_operands(r_.r.code[s.index], [&](int reg) { f(reg, at); });
+        r_.for_operands(code_[s.index], [&](int reg) { f(reg, at); });
       else
         f(s.what == Item::hold ? s.index : r_.same[outputs_[s.index]], at);
     }
@@ -123,7 +148,7 @@ FX_INLINE void Generator::choose_parts() {
   Vec<int> change[2] = {Vec<int>(seq_.size() + 2, 0), Vec<int>(seq_.size() + 2, 0)};
   Vec<int> born(values_.size(), 0);
   for (int at = 0; at < seq_.size(); ++at)
-    if (seq_[at].what == Item::op) born[r_.r.code[seq_[at].index].dst] = at;
+    if (seq_[at].what == Item::op) born[code_[seq_[at].index].dst] = at;
   for (int v = 0; v < values_.size(); ++v) {
     const Value& x = values_[v];
     if (x.count == 0 || x.shared()) continue;

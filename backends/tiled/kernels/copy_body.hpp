@@ -38,7 +38,7 @@ struct Moved<16> {
 // The dimensions of a copy, innermost last: none of size 1, neighbours merged where both sides allow it.
 struct Box {
   int rank = 0;
-  std::int64_t size[max_rank], in[max_rank], out[max_rank];
+  std::int64_t size[max_rank]{}, in[max_rank]{}, out[max_rank]{};
 
   void add(std::int64_t n, std::int64_t from, std::int64_t to) {
     if (n == 1) return;
