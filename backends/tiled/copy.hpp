@@ -15,9 +15,11 @@ class CopyStep : public Step {
 FX_INLINE void CopyStep::run(const Memory& m, char*, tile::Counts* counts) const {
   const tile::Access &from = k.in[0], &to = k.out[0];
   const bool same = from.stride == to.stride && m.at(from) == m.at(to);  // a value that stays where it is
+  const int size = m.element_size(to);
+  if (!counts)
+    return same ? void() : copy_box(m.at(to), to.stride.d, m.at(from), from.stride.d, k.space.d, k.space.n, size);
   each_block(k, m, counts, [&](const Block& b) {
     if (same) return;
-    const int size = m.element_size(to);
     copy_box(m.at(to) + offset(to, b.start) * size, to.stride.d, m.at(from) + offset(from, b.start) * size,
              from.stride.d, b.extent.d, b.extent.n, size);
   });

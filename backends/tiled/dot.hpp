@@ -15,6 +15,7 @@ class DotStep : public Step {
 
  private:
   DType dtype_;
+  DotLoops loops_;
   Vec<Loop> batch_;
   Vec<Loop> m_, n_, k_;  // at most one loop each
   static std::int64_t extent(const Vec<Loop>& l, const Block& b) { return l.empty() ? 1 : l[0].extent(b); }
@@ -29,7 +30,8 @@ class DotStep : public Step {
 #if FX_BODIES
 // The last dimension is the contracted one. The roles of the others follow from the strides: columns do not move lhs
 // and are contiguous in the result, rows do not move rhs.
-FX_INLINE DotStep::DotStep(const tile::Kernel& kernel) : Step(kernel), dtype_(k.op->type(k.op->ins[0]).dtype) {
+FX_INLINE DotStep::DotStep(const tile::Kernel& kernel)
+    : Step(kernel), dtype_(k.op->type(k.op->ins[0]).dtype), loops_(dot_loops(dtype_, level())) {
   Dims free, inner;
   for (int d = 0; d < k.space.n; ++d) (d == k.space.n - 1 ? inner : free).push_back(d);
   batch_ = merge_loops(k, free);
@@ -69,7 +71,7 @@ FX_INLINE DotShape DotStep::shape(const Block& b) const {
 }
 
 FX_INLINE std::int64_t DotStep::scratch_bytes() const {
-  return dot_workspace(dtype_, largest(m_), largest(n_), largest(k_));
+  return dot_workspace(loops_, largest(m_), largest(n_), largest(k_));
 }
 
 // One product for each position of the batch loops in the block.
@@ -82,7 +84,7 @@ FX_INLINE void DotStep::block(const Memory& m, char* scratch, const Block& b, co
       for (int i = 0; i < o.n; ++i) n += o.position[i] * batch_[i].stride(a);
       return m.at(a) + n * size_of(dtype_);
     };
-    dot(dtype_, s, at(k.in[0]), at(k.in[1]), at(k.out[0]), scratch);
+    dot(loops_, s, at(k.in[0]), at(k.in[1]), at(k.out[0]), scratch);
   } while (o.next());
 }
 
@@ -94,7 +96,7 @@ FX_INLINE void DotStep::run(const Memory& m, char* scratch, tile::Counts* counts
     DotShape none;  // nothing to add up: zeros
     none.m = 1;
     none.n = results;
-    return dot(dtype_, none, m.at(k.in[0]), m.at(k.in[1]), m.at(out), scratch);
+    return dot(loops_, none, m.at(k.in[0]), m.at(k.in[1]), m.at(out), scratch);
   }
   if (results == 0) return;
   if (!counts) return block(m, scratch, all_, whole_);

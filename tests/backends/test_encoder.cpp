@@ -124,7 +124,7 @@ const Case cases[] = {
     FX_BINARY(vpaddd) FX_BINARY(vpaddq) FX_BINARY(vpsubd) FX_BINARY(vpsubq)
     FX_BINARY(vpmulld) FX_BINARY_E(vpmullq) FX_BINARY(vpmuludq)
     FX_UNARY(vpabsd, 0) FX_UNARY_E(vpabsq, 0)
-    FX_BINARY(vpminsd) FX_BINARY(vpminud) FX_BINARY(vpmaxsd)
+    FX_BINARY(vpminsd) FX_BINARY(vpminud) FX_BINARY(vpmaxsd) FX_BINARY(vpmaxud)
     FX_BINARY_E(vpminsq) FX_BINARY_E(vpminuq) FX_BINARY_E(vpmaxsq)
     FX_VEX(vpcmpeqd, vvvv, l16 | l32, vpcmpeqd, (o.r, o.v, o.x()))
     FX_VEX(vpcmpeqq, vvvv, l16 | l32, vpcmpeqq, (o.r, o.v, o.x()))

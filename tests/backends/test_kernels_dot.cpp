@@ -63,10 +63,11 @@ void check(std::int64_t m, std::int64_t n, std::int64_t k, Layout la, Layout lb,
     }
   at_levels(
       [&] {
-        Scratch s(tiled::dot_workspace(d, m, n, k));
+        const tiled::DotLoops loops = tiled::dot_loops(d, tiled::level());
+        Scratch s(tiled::dot_workspace(loops, m, n, k));
         tiled::DotShape shape{m, n, k, la.row, la.col, lb.row, lb.col, c_row};
         const char *pa = a.bytes.data() + la.start * size_of(d), *pb = b.bytes.data() + lb.start * size_of(d);
-        tiled::dot(d, shape, pa, pb, c.data(), s.p);
+        tiled::dot(loops, shape, pa, pb, c.data(), s.p);
         CAPTURE(name(d));
         CAPTURE(m);
         CAPTURE(n);
@@ -80,7 +81,7 @@ void check(std::int64_t m, std::int64_t n, std::int64_t k, Layout la, Layout lb,
         for (std::int64_t i : {std::int64_t(0), m / 3})
           for (std::int64_t j : {std::int64_t(0), n / 3 + 1}) {
             shape.m = i ? m - i : m / 3, shape.n = j ? n - j : n / 3 + 1;
-            tiled::dot(d, shape, pa + i * la.row * size_of(d), pb + j * lb.col * size_of(d),
+            tiled::dot(loops, shape, pa + i * la.row * size_of(d), pb + j * lb.col * size_of(d),
                        c.bytes.data() + (i * c_row + j) * size_of(d), s.p);
           }
         CHECK(difference(c, want) == -1);
@@ -119,11 +120,12 @@ TEST_CASE("products of nothing") {
     if (d == boolean) continue;
     Array c(d, 12);
     for (int i = 0; i < 12; ++i) c.set(i, 5);
-    Scratch s(tiled::dot_workspace(d, 3, 4, 0));
-    tiled::dot(d, {3, 4, 0, 0, 1, 4, 1, 4}, nullptr, nullptr, c.data(), s.p);
+    const tiled::DotLoops loops = tiled::dot_loops(d, tiled::level());
+    Scratch s(tiled::dot_workspace(loops, 3, 4, 0));
+    tiled::dot(loops, {3, 4, 0, 0, 1, 4, 1, 4}, nullptr, nullptr, c.data(), s.p);
     for (int i = 0; i < 12; ++i) CHECK(c[i] == 0);
-    tiled::dot(d, {0, 4, 3, 3, 1, 4, 1, 4}, nullptr, nullptr, nullptr, s.p);
-    tiled::dot(d, {3, 0, 3, 3, 1, 0, 1, 0}, nullptr, nullptr, nullptr, s.p);
+    tiled::dot(loops, {0, 4, 3, 3, 1, 4, 1, 4}, nullptr, nullptr, nullptr, s.p);
+    tiled::dot(loops, {3, 0, 3, 3, 1, 0, 1, 0}, nullptr, nullptr, nullptr, s.p);
   }
 }
 
@@ -131,7 +133,8 @@ TEST_CASE("the sign of a zero") {
   // A chain starts from +0: +0 + -0 * 1 is +0.
   const float a[] = {-0.0f}, b[] = {1.0f};
   float c[] = {5};
-  Scratch s(tiled::dot_workspace(f32, 1, 1, 1));
-  tiled::dot(f32, {1, 1, 1, 1, 1, 1, 1, 1}, a, b, c, s.p);
+  const tiled::DotLoops loops = tiled::dot_loops(f32, tiled::level());
+  Scratch s(tiled::dot_workspace(loops, 1, 1, 1));
+  tiled::dot(loops, {1, 1, 1, 1, 1, 1, 1, 1}, a, b, c, s.p);
   CHECK(fx::detail::to_bits(c[0]) == 0);
 }

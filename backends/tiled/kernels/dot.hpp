@@ -2,6 +2,7 @@
 #pragma once
 #include <fx/type.hpp>
 
+#include "../code/skinny.hpp"
 #include "level.hpp"
 
 namespace fx::inline v0::tiled {
@@ -16,12 +17,26 @@ struct DotShape {
   bool resume = false;                // go on with the sums that c holds: those of the elements of k before
 };
 
+// The loops of one dtype and level, and the sizes they work in.
+struct DotLoops {
+  int size = 0;                             // bytes of an element
+  int rows = 0, cols = 0, narrow_cols = 0;  // of a tile, and of one for what is left of the columns
+  std::int64_t depth = 0;                   // of a strip of b that stays in the first-level cache
+  code::Tile tile = nullptr, narrow_tile = nullptr;
+  code::Tile last[12]{}, narrow_last[12]{};            // of 1 to `rows` rows; none: tiles are padded
+  code::RowPiece row = nullptr, row_of_one = nullptr;  // row_terms terms, and one
+  int column_rows = 0;
+  code::ColumnPiece column[code::column_rows]{};  // of 1 to column_rows rows
+};
+
+DotLoops dot_loops(DType d, Level l);
+
 // Bytes of 64-byte aligned workspace for products of at most these sizes.
-std::int64_t dot_workspace(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k);
+std::int64_t dot_workspace(const DotLoops& loops, std::int64_t m, std::int64_t n, std::int64_t k);
 
 // For i32, i64, u32, u64 (wrapping), f32, f64. k == 0 gives +0. A part of the rows or columns of a product is a
 // product: threads may split m and n as they like, the bits stay.
-void dot(DType dtype, const DotShape& s, const void* a, const void* b, void* c, void* workspace);
+void dot(const DotLoops& loops, const DotShape& s, const void* a, const void* b, void* c, void* workspace);
 
 }  // namespace fx::inline v0::tiled
 

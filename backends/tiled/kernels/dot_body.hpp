@@ -41,12 +41,12 @@ void pack_lines(char* to_, const char* from_, std::int64_t step, std::int64_t al
 }
 
 struct DotBlocks {
-  DotLoops loops;
+  const DotLoops& loops;
   std::int64_t size, depth, rows, cols;               // bytes of an element; a block's extent in k, in m, in n
   std::int64_t strips_at, panels_at, tile_at, bytes;  // workspace: b's strips, a's panels, a tile of c
 
   // For products of at most m rows, n columns and k terms.
-  DotBlocks(DType d, std::int64_t m, std::int64_t n, std::int64_t k) : loops(dot_loops(d, level())), size(size_of(d)) {
+  DotBlocks(const DotLoops& l, std::int64_t m, std::int64_t n, std::int64_t k) : loops(l), size(l.size) {
     constexpr std::int64_t second_cache = 320 * 1024;  // of which a's panels take this much
     constexpr std::int64_t widest = 2048;              // columns; b's strips of a block lie in the third-level cache
     depth = k < loops.depth ? k : loops.depth;
@@ -176,23 +176,24 @@ FX_INLINE void skinny_dot(const DotLoops& l, const DotShape& s, const char* a, c
 }
 }  // namespace kernels
 
-FX_INLINE std::int64_t dot_workspace(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k) {
-  return kernels::DotBlocks(dtype, m, n, k).bytes;
+FX_INLINE std::int64_t dot_workspace(const DotLoops& loops, std::int64_t m, std::int64_t n, std::int64_t k) {
+  return kernels::DotBlocks(loops, m, n, k).bytes;
 }
 
-FX_INLINE void dot(DType dtype, const DotShape& s, const void* a_, const void* b_, void* c_, void* workspace) {
+FX_INLINE void dot(const DotLoops& loops, const DotShape& s, const void* a_, const void* b_, void* c_,
+                   void* workspace) {
   const char *a = static_cast<const char*>(a_), *b = static_cast<const char*>(b_);
   char* c = static_cast<char*>(c_);
   if (s.m == 0 || s.n == 0) return;
   const bool skinny = kernels::is_skinny(s);
-  if ((s.k == 0 || skinny) && !s.resume) kernels::clear_rows(s, c, size_of(dtype));
+  if ((s.k == 0 || skinny) && !s.resume) kernels::clear_rows(s, c, loops.size);
   if (s.k == 0) return;
-  const kernels::DotBlocks by(dtype, s.m, s.n, s.k);
-  if (skinny) return kernels::skinny_dot(by.loops, s, a, b, c);
+  if (skinny) return kernels::skinny_dot(loops, s, a, b, c);
+  const kernels::DotBlocks by(loops, s.m, s.n, s.k);
   // Packing pays when what is packed is used several times, and does not lie in the cache as it is.
   constexpr std::int64_t small = 64 * 1024;  // bytes
-  const bool a_in_place = s.n <= 2 * by.loops.narrow_cols || s.m * s.k * by.size <= small;
-  const bool b_in_place = s.b_col == 1 && (s.m <= 3 * by.loops.rows || s.n * s.k * by.size <= small);
+  const bool a_in_place = s.n <= 2 * loops.narrow_cols || s.m * s.k * by.size <= small;
+  const bool b_in_place = s.b_col == 1 && (s.m <= 3 * loops.rows || s.n * s.k * by.size <= small);
   kernels::DotRun{by, s, a, b, c, static_cast<char*>(workspace), a_in_place, b_in_place}.run();
 }
 

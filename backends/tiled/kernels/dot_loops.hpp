@@ -7,11 +7,12 @@
 #include <cstring>
 #include <fx/type.hpp>
 
-#include "../code/skinny.hpp"
+#include "dot.hpp"
 #include "fold_ops.hpp"
 
 #if FX_BODIES
-namespace fx::inline v0::tiled::kernels {
+namespace fx::inline v0::tiled {
+namespace kernels {
 
 // acc += a * b, in one rounding; integers wrap.
 FX_LOOP void multiply_add(float& acc, float a, float b) { acc = __builtin_fmaf(a, b, acc); }
@@ -92,18 +93,6 @@ void plain_column_piece(const void* a_, std::int64_t, std::int64_t a_col, const 
   *static_cast<T*>(c_) = acc;
 }
 
-// The loops of one dtype and level, and the sizes they work in.
-struct DotLoops {
-  int size = 0;                             // bytes of an element
-  int rows = 0, cols = 0, narrow_cols = 0;  // of a tile, and of one for what is left of the columns
-  std::int64_t depth = 0;                   // of a strip of b that stays in the first-level cache
-  code::Tile tile = nullptr, narrow_tile = nullptr;
-  code::Tile last[12]{}, narrow_last[12]{};            // of 1 to `rows` rows; none: tiles are padded
-  code::RowPiece row = nullptr, row_of_one = nullptr;  // row_terms terms, and one
-  int column_rows = 0;
-  code::ColumnPiece column[code::column_rows]{};  // of 1 to column_rows rows
-};
-
 template <class T>
 DotLoops plain_loops() {
   constexpr int bytes = 16, rows = 4, vectors = 2, cols = vectors * bytes / int(sizeof(T)), strip = 16384;
@@ -141,11 +130,15 @@ FX_INLINE DotLoops machine_loops(DotLoops r, DType d, Level l) {
   for (int rows = 1; rows <= r.column_rows; ++rows) r.column[rows - 1] = code::column_piece(d, l, rows);
   return r;
 }
+}  // namespace kernels
+
 FX_INLINE DotLoops dot_loops(DType d, Level l) {
+  using namespace kernels;
   if (is_integer(d)) return size_of(d) == 4 ? plain_loops<std::uint32_t>() : plain_loops<std::uint64_t>();
   return machine_loops(d == f32 ? plain_loops<float>() : plain_loops<double>(), d, l);
 }
 
+namespace kernels {
 // c[i * c_row + j] += sum of a[i * a_row + p * a_col] * b[p * b_row + j]: b is read once from memory, and its rows at
 // hand once for each row of a from the cache.
 FX_INLINE void few_rows(const DotLoops& l, const char* a, std::int64_t a_row, std::int64_t a_col, const char* b,
@@ -176,5 +169,6 @@ FX_INLINE void column(const DotLoops& l, const char* a, std::int64_t a_row, std:
   }
 }
 
-}  // namespace fx::inline v0::tiled::kernels
+}  // namespace kernels
+}  // namespace fx::inline v0::tiled
 #endif

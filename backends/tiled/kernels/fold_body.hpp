@@ -72,7 +72,7 @@ FX_INLINE Fold Fold::make(const Prim& p, DType dtype, const Attrs& attrs, DType 
 }
 
 FX_INLINE void fold_into(const Fold& f, void* acc, const void* x, std::int64_t n, void* scratch) {
-  if (f.is_native()) return f.loops.columns(acc, x, 1, n, n);
+  if (f.is_native()) return kernels::fold_columns(f.loops, size_of(f.dtype), acc, x, 1, n, n);
   const int size = size_of(f.dtype);
   for (std::int64_t i = 0; i < n; i += VectorProgram::max_block) {
     const std::int64_t here = n - i < VectorProgram::max_block ? n - i : VectorProgram::max_block;

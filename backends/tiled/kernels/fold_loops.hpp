@@ -2,6 +2,7 @@
 #pragma once
 #include <fx/ops/layout.hpp>
 
+#include "../code/fold.hpp"
 #include "fold_ops.hpp"
 #include "fold_types.hpp"
 
@@ -94,40 +95,53 @@ void columns_plain(void* acc, const void* x, std::int64_t rows, std::int64_t col
   columns_loop<F, T, 16>(acc, x, rows, cols, stride);
 }
 template <class F, class T>
-FX_AVX2 void columns_wide(void* acc, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
-  columns_loop<F, T, 32>(acc, x, rows, cols, stride);
-}
-// A wide version costs users compile time: for the common folds only.
-template <class F, class T>
-FoldLoops fold_loops(Level l) {
-  constexpr bool common = !std::is_same_v<F, fold::Prod> && (std::is_floating_point_v<T> || sizeof(T) == 4);
-  FoldLoops r{&columns_plain<F, T>, &close_loop<F, T>, &chain_loop<F, T>};
-  if constexpr (common)
-    if (l != Level::baseline) r.columns = &columns_wide<F, T>;
+FoldLoops fold_loops() {
+  FoldLoops r;
+  r.columns = &columns_plain<F, T>;
+  r.close = &close_loop<F, T>;
+  r.chain = &chain_loop<F, T>;
   return r;
 }
 
 // Sums and products of integers wrap: in unsigned arithmetic.
 template <class F>
-FoldLoops wrapping_fold(DType d, Level l) {
+FoldLoops wrapping_fold(DType d) {
   FoldLoops r;
   if (is_integer(d)) d = size_of(d) == 4 ? u32 : u64;
-  fx::detail::with_type<only(u32) | only(u64) | only(f32) | only(f64)>(d, [&]<class T>() { r = fold_loops<F, T>(l); });
+  fx::detail::with_type<only(u32) | only(u64) | only(f32) | only(f64)>(d, [&]<class T>() { r = fold_loops<F, T>(); });
   return r;
 }
 template <class F>
-FoldLoops extremum_fold(DType d, Level l) {
+FoldLoops extremum_fold(DType d) {
   FoldLoops r;
-  fx::detail::with_type<computed>(d, [&]<class T>() { r = fold_loops<F, Stored<T>>(l); });
+  fx::detail::with_type<computed>(d, [&]<class T>() { r = fold_loops<F, Stored<T>>(); });
   return r;
 }
-FX_INLINE FoldLoops fold_loops_of(FoldOp op, DType d, Level l) {
+FX_INLINE FoldLoops portable_fold(FoldOp op, DType d) {
   switch (op) {
-    case FoldOp::sum: return wrapping_fold<fold::Sum>(d, l);
-    case FoldOp::prod: return wrapping_fold<fold::Prod>(d, l);
-    case FoldOp::max: return extremum_fold<fold::Max>(d, l);
-    default: return extremum_fold<fold::Min>(d, l);
+    case FoldOp::sum: return wrapping_fold<fold::Sum>(d);
+    case FoldOp::prod: return wrapping_fold<fold::Prod>(d);
+    case FoldOp::max: return extremum_fold<fold::Max>(d);
+    default: return extremum_fold<fold::Min>(d);
   }
+}
+FX_INLINE FoldLoops fold_loops_of(FoldOp op, DType d, Level l) {
+  FoldLoops r = portable_fold(op, d);
+  r.wide = code::fold_columns(op, d, l);
+  r.lanes = (l == Level::avx512 ? 64 : 32) / size_of(d);
+  return r;
+}
+
+// acc[c] = fold(acc[c], x[i * stride + c]) for i < rows in order, c < cols: some rows at a time, so that the rows in
+// use stay in the cache and the address translation while columns go by.
+FX_INLINE void fold_columns(const FoldLoops& l, int size, void* acc, const void* x, std::int64_t rows,
+                            std::int64_t cols, std::int64_t stride) {
+  const std::int64_t wide = l.wide ? cols / l.lanes * l.lanes : 0, some = cols > 256 ? 16 : rows;
+  char* to = static_cast<char*>(acc);
+  const char* from = static_cast<const char*>(x);
+  for (std::int64_t i = 0; wide && i < rows; i += some)
+    l.wide(to, from + i * stride * size, rows - i < some ? rows - i : some, wide, stride);
+  if (wide < cols) l.columns(to + wide * size, from + wide * size, rows, cols - wide, stride);
 }
 
 }  // namespace fx::inline v0::tiled::kernels

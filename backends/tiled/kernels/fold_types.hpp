@@ -12,6 +12,9 @@ enum class FoldOp : std::uint8_t { sum, prod, max, min, argmax, argmin, fold, ar
 namespace kernels {
 // The loops of a known fold, on elements of its dtype.
 struct FoldLoops {
+  // As `columns`, in machine code, on a multiple of `lanes` columns; or null.
+  void (*wide)(void* acc, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t stride) = nullptr;
+  int lanes = 1;
   // acc[c] = fold(acc[c], x[i * stride + c]) for i < rows in order, c < cols.
   void (*columns)(void* acc, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t stride) = nullptr;
   // Folds the upper half of the lanes onto the lower one, and so on, and the last lane onto the total.

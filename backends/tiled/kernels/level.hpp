@@ -25,10 +25,8 @@
 #endif
 #if defined(__x86_64__)
 #define FX_AVX2 [[gnu::target("avx2,fma")]]
-#define FX_AVX512 [[gnu::target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]]
 #else
 #define FX_AVX2
-#define FX_AVX512
 #endif
 
 namespace fx::inline v0::tiled {

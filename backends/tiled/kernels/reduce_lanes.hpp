@@ -11,7 +11,7 @@ namespace fx::inline v0::tiled::kernels {
 // acc[c] = fold(acc[c], x[i * stride + c]) for i < rows in order, c < cols.
 FX_INLINE void fold_rows(const Fold& f, void* acc, const char* x, std::int64_t rows, std::int64_t cols,
                          std::int64_t stride, void* scratch) {
-  if (f.is_native()) return f.loops.columns(acc, x, rows, cols, stride);
+  if (f.is_native()) return fold_columns(f.loops, size_of(f.dtype), acc, x, rows, cols, stride);
   for (std::int64_t i = 0; i < rows; ++i) fold_into(f, acc, x + i * stride * size_of(f.dtype), cols, scratch);
 }
 
