@@ -1,5 +1,7 @@
 // code/fold.hpp -- machine code that folds rows into a row of accumulators: the inner loop of the known reductions.
 #pragma once
+#include <fx/ops/reduce.hpp>
+
 #include "../kernels/fold_types.hpp"
 #include "forms.hpp"
 #include "memory.hpp"
@@ -14,13 +16,19 @@ using FoldColumns = void (*)(void* acc, const void* x, std::int64_t rows, std::i
 // others, on the baseline, or where memory may not be executed.
 FoldColumns fold_columns(FoldOp op, DType d, Level l);
 
+// out[r] = the fold of the row x + r * row_bytes, for r < rows: `rounds` times as many elements as a block has lanes
+// (reduce_lanes), in one block. `identity` points to the fold's.
+using FoldRows = void (*)(void* out, const void* x, std::int64_t rounds, std::int64_t rows, std::int64_t row_bytes,
+                          const void* identity);
+FoldRows fold_rows(FoldOp op, DType d, Level l);
+
 #if FX_BODIES
 namespace detail {
 class FoldWriter {
  public:
   FoldWriter(FoldOp op, DType d, Level l)
       : op_(op), d_(d), avx512_(l == Level::avx512), length_(l == Level::avx512 ? 64 : 32) {}
-  Vec<std::uint8_t> make() {
+  Vec<std::uint8_t> columns() {
     e_.shift_left(stride, size_of(d_) == 4 ? 2 : 3);
     for (int vectors : {4, 2, 1}) group(vectors);
     e_.vzeroupper();
@@ -28,10 +36,11 @@ class FoldWriter {
     e_.finish();
     return e_.bytes();
   }
+  Vec<std::uint8_t> whole_rows();
 
  private:
   static constexpr Gpr acc = rdi, x = rsi, rows = rdx, cols = rcx, stride = r8, row = r9;
-  static constexpr int element = 4, result = 5, other = 6;  // registers beside the accumulators
+  static constexpr int element = 4, result = 5, other = 6, half = 8, identity = 9;  // beside the accumulators
   FoldOp op_;
   DType d_;
   bool avx512_;
@@ -55,7 +64,7 @@ class FoldWriter {
     e_.mov(rax, rows);
     for (int j = 0; j < vectors; ++j) e_.vector(form::vmovups, length_, j, 0, at(acc, j * length_));
     e_.bind(loop);
-    for (int j = 0; j < vectors; ++j) fold(j, at(row, j * length_));
+    for (int j = 0; j < vectors; ++j) fold(j, at(row, j * length_), length_);
     e_.add(row, stride);
     e_.decrement(rax);
     e_.jump_if(Encoder::not_equal, loop);
@@ -68,44 +77,88 @@ class FoldWriter {
   }
 
   // Accumulator a takes one more vector.
-  void fold(int a, const Mem& from) {
+  void fold(int a, const Rm& from, int length) {
     using namespace form;
     const bool real = is_float(d_), max = op_ == FoldOp::max;
     if (op_ == FoldOp::sum)
-      return e_.vector(real ? by_size(vaddps, vaddpd) : by_size(vpaddd, vpaddq), length_, a, a, from);
+      return e_.vector(real ? by_size(vaddps, vaddpd) : by_size(vpaddd, vpaddq), length, a, a, from);
     if (!real) {
       const bool is_signed = in(d_, signed_ints);
-      return e_.vector(max ? (is_signed ? vpmaxsd : vpmaxud) : is_signed ? vpminsd : vpminud, length_, a, a, from);
+      return e_.vector(max ? (is_signed ? vpmaxsd : vpmaxud) : is_signed ? vpminsd : vpminud, length, a, a, from);
     }
-    extremum(a, from, max);
+    extremum(a, from, max, length);
   }
 
   // IEEE 754-2019 maximum and minimum (ops/scalar.hpp's extremum): the instructions give the second operand where the
   // two are equal or one is NaN. Equal operands are zeros or have the same bits: those that both have are the larger
   // one's, all of them the smaller one's.
-  void extremum(int a, const Mem& from, bool max) {
+  void extremum(int a, const Rm& from, bool max, int length) {
     using namespace form;
     constexpr int equal = 0, unordered = 3;
     const Form& compare = avx512_ ? by_size(vcmpps_mask, vcmppd_mask) : by_size(vcmpps, vcmppd);
     const Form& both = max ? by_size(vpandd, vpandq) : by_size(vpord, vporq);
-    e_.vector(vmovups, length_, element, 0, from);
-    e_.vector(max ? by_size(vmaxps, vmaxpd) : by_size(vminps, vminpd), length_, result, a, element);
+    e_.vector(vmovups, length, element, 0, from);
+    e_.vector(max ? by_size(vmaxps, vmaxpd) : by_size(vminps, vminpd), length, result, a, element);
     if (avx512_) {
-      e_.vector(compare, length_, 1, a, element, equal);
-      e_.vector(compare, length_, 2, a, a, unordered);
-      e_.vector(both, length_, result, a, element, -1, {1, false});
-      e_.vector(by_size(vblendmps, vblendmpd), length_, a, result, a, -1, {2, false});
+      e_.vector(compare, length, 1, a, element, equal);
+      e_.vector(compare, length, 2, a, a, unordered);
+      e_.vector(both, length, result, a, element, -1, {1, false});
+      e_.vector(by_size(vblendmps, vblendmpd), length, a, result, a, -1, {2, false});
       return;
     }
     constexpr int mask = 7;
     const Form& blend = by_size(vblendvps, vblendvpd);
-    e_.vector(compare, length_, mask, a, element, equal);
-    e_.vector(both, length_, other, a, element);
-    e_.vector(blend, length_, result, result, other, mask << 4);
-    e_.vector(compare, length_, mask, a, a, unordered);
-    e_.vector(blend, length_, a, result, a, mask << 4);
+    e_.vector(compare, length, mask, a, element, equal);
+    e_.vector(both, length, other, a, element);
+    e_.vector(blend, length, result, result, other, mask << 4);
+    e_.vector(compare, length, mask, a, a, unordered);
+    e_.vector(blend, length, a, result, a, mask << 4);
   }
 };
+
+// Lanes start from the identity, fold in halves at the end, and the last one onto the identity:
+// kernels/reduce_lanes.hpp.
+FX_INLINE Vec<std::uint8_t> FoldWriter::whole_rows() {
+  using namespace form;
+  constexpr Gpr out = rdi, rounds = rdx, count = rcx, row_bytes = r8, from = r10;
+  const int vectors = reduce_lanes(d_) * size_of(d_) / length_;
+  const bool four = size_of(d_) == 4;
+  const Label next = e_.label(), loop = e_.label();
+  e_.vector(four ? vbroadcastss : vbroadcastsd, length_, identity, 0, Mem{r9});
+  e_.bind(next);
+  e_.mov(from, x);
+  e_.mov(rax, rounds);
+  for (int j = 0; j < vectors; ++j) e_.vector(vmovups, length_, j, 0, identity);
+  e_.bind(loop);
+  for (int j = 0; j < vectors; ++j) fold(j, at(from, j * length_), length_);
+  e_.add(from, vectors * length_);
+  e_.decrement(rax);
+  e_.jump_if(Encoder::not_equal, loop);
+  for (int n = vectors / 2; n > 0; n /= 2)
+    for (int j = 0; j < n; ++j) fold(j, j + n, length_);
+  if (length_ == 64) {
+    e_.vector(vextractf64x4, 64, 0, 0, half, 1);
+    fold(0, half, 32);
+  }
+  e_.vector(vextractf128, 32, 0, 0, half, 1);
+  fold(0, half, 16);
+  for (int order : {0x0e, 0x01}) {  // the upper half of 16 bytes, of 8
+    if (order == 1 && !four) continue;
+    e_.vector(vshufps, 16, half, 0, 0, order);
+    fold(0, half, 16);
+  }
+  e_.vector(vmovups, 16, 1, 0, identity);
+  fold(1, 0, 16);
+  e_.vector(four ? vmovss_to : vmovsd_to, 16, 1, 0, Mem{out});
+  e_.add(out, size_of(d_));
+  e_.add(x, row_bytes);
+  e_.decrement(count);
+  e_.jump_if(Encoder::not_equal, next);
+  e_.vzeroupper();
+  e_.ret();
+  e_.finish();
+  return e_.bytes();
+}
 
 inline bool has_fold_code(FoldOp op, DType d) {
   if (d == boolean || !computes(d)) return false;
@@ -115,11 +168,14 @@ inline bool has_fold_code(FoldOp op, DType d) {
 
 // All of one level.
 struct FoldCode {
-  CodeBlock block[3][dtype_count];
+  CodeBlock block[3][dtype_count], rows[3][dtype_count];
   explicit FoldCode(Level l) {
     for (FoldOp op : {FoldOp::sum, FoldOp::max, FoldOp::min})
       for (int d = 0; d < dtype_count; ++d)
-        if (has_fold_code(op, DType(d))) block[slot(op)][d] = CodeBlock(FoldWriter(op, DType(d), l).make());
+        if (has_fold_code(op, DType(d))) {
+          block[slot(op)][d] = CodeBlock(FoldWriter(op, DType(d), l).columns());
+          rows[slot(op)][d] = CodeBlock(FoldWriter(op, DType(d), l).whole_rows());
+        }
   }
   static int slot(FoldOp op) { return op == FoldOp::sum ? 0 : op == FoldOp::max ? 1 : 2; }
 };
@@ -130,11 +186,17 @@ const FoldCode& fold_code() {
 }
 }  // namespace detail
 
-FX_INLINE FoldColumns fold_columns(FoldOp op, DType d, Level l) {
+FX_INLINE const detail::FoldCode* fold_code(FoldOp op, DType d, Level l) {
   if (l == Level::baseline || !detail::has_fold_code(op, d) || !executable_memory()) return nullptr;
-  const detail::FoldCode& c =
-      l == Level::avx512 ? detail::fold_code<Level::avx512>() : detail::fold_code<Level::avx2>();
-  return reinterpret_cast<FoldColumns>(const_cast<void*>(c.block[detail::FoldCode::slot(op)][int(d)].entry()));
+  return l == Level::avx512 ? &detail::fold_code<Level::avx512>() : &detail::fold_code<Level::avx2>();
+}
+FX_INLINE FoldColumns fold_columns(FoldOp op, DType d, Level l) {
+  const detail::FoldCode* c = fold_code(op, d, l);
+  return c ? reinterpret_cast<FoldColumns>(const_cast<void*>(c->block[c->slot(op)][int(d)].entry())) : nullptr;
+}
+FX_INLINE FoldRows fold_rows(FoldOp op, DType d, Level l) {
+  const detail::FoldCode* c = fold_code(op, d, l);
+  return c ? reinterpret_cast<FoldRows>(const_cast<void*>(c->rows[c->slot(op)][int(d)].entry())) : nullptr;
 }
 #endif
 

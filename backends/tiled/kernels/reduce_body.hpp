@@ -75,6 +75,9 @@ FX_INLINE void row_finish(const Fold& f, void* state, std::int64_t n, void* out,
 }
 FX_INLINE void reduce_rows(const Fold& f, const void* in, std::int64_t rows, std::int64_t n, std::int64_t row_stride,
                            void* out, void* scratch) {
+  const int lanes = reduce_lanes(f.dtype);
+  if (f.is_native() && !f.is_arg() && f.loops.whole_rows && rows > 0 && n > 0 && n <= reduce_block && n % lanes == 0)
+    return f.loops.whole_rows(out, in, n / lanes, rows, row_stride * size_of(f.dtype), &f.identity);
   alignas(64) char state[kernels::open_bytes + kernels::lanes_at + 32 * 8];  // 32 lanes or 8 bytes: g++ fears both
   for (std::int64_t r = 0; r < rows; ++r) {
     row_begin(f, state);

@@ -157,14 +157,9 @@ FX_INLINE Kernel arithmetic_kernel(const Instr& i) {
     case Instr::fma: return by_type<reals>(d, [&]<class T>() { return loop_of<op::Fma, T, T, T, T>; });
     case Instr::sqrt: return by_type<reals>(d, [&]<class T>() { return sqrt_kernel<T>(); });
 #if defined(__x86_64__)
-    case Instr::rint:
-      return by_type<reals>(d, [&]<class T>() -> Kernel {
-        return loop_of<op::RintSoft, T, T>;
-      });
+    case Instr::rint: return by_type<reals>(d, [&]<class T>() -> Kernel { return loop_of<op::RintSoft, T, T>; });
     case Instr::floor:
-      return by_type<reals>(d, [&]<class T>() -> Kernel {
-        return loop_of<op::Floor<op::RintSoft>, T, T>;
-      });
+      return by_type<reals>(d, [&]<class T>() -> Kernel { return loop_of<op::Floor<op::RintSoft>, T, T>; });
 #else
     case Instr::rint: return by_type<reals>(d, [&]<class T>() { return unary<op::Rint, T>(); });
     case Instr::floor: return by_type<reals>(d, [&]<class T>() { return unary<op::Floor<op::Rint>, T>(); });
