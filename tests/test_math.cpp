@@ -550,7 +550,7 @@ TEST_CASE_TEMPLATE("every world gives the same bits, in as many operations for e
       #name, [](auto x, auto) { return math::name(x); }, sizeof(T) == 4 ? limit32 : limit64)
   COUNT(exp, 23, 28);
   COUNT(expm1, 40, 45);
-  COUNT(tanh, 47, 52);
+  COUNT(tanh, 36, 52);
   COUNT(logistic, 33, 38);
   COUNT(log, 32, 35);
   COUNT(log1p, 48, 51);

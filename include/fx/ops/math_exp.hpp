@@ -162,17 +162,37 @@ constexpr V expm1(V x) {
   return select(eq(x, num<V>(0)), x, scale(hi + lo, e.i));
 }
 
-// (exp(2x) - 1) / (exp(2x) + 1), both scaled by 2^-n and carried as pairs, and one step that corrects the quotient.
-// Max 1.00.
+// tanh of |x| in f32: a polynomial near 0, else 1 - 2 / (exp(2a) + 1), whose error counts half or less there.
 template <class V>
-constexpr V tanh(V x) {
-  const V a = abs(x);
-  const auto e = exp_parts(at_most(a + a, Of<V>::single ? 20 : 40));
+constexpr V tanh_short(V a) {
+  const V square = a * a, one = num<V>(1);
+  const V near =
+      fma(a * square, poly(square, {-0.3333328f, 0.13331442f, -0.053739715f, 0.020639084f, -0.005704985f}), a);
+  const V y = at_most(a + a, 20);
+  const auto [n, i] = nearest(y, Of<V>::log2e);
+  const V r = fma(n, V::c(-Of<V>::ln2_low), fma(n, V::c(-Of<V>::ln2), y));
+  const V power = from_bits<V>(shl(i, Bits<V>::c(Of<V>::mant)) + Bits<V>::c(Of<V>::one));  // 2^n, n at most 29
+  const V e = (fma(r * r, exp_poly(r), r) + one) * power;
+  return select(lt(a, V::c(0.625f)), near, one - num<V>(2) / (e + one));
+}
+// (exp(2x) - 1) / (exp(2x) + 1), both scaled by 2^-n and carried as pairs, and one step that corrects the quotient.
+template <class V>
+constexpr V tanh_long(V a) {
+  const auto e = exp_parts(at_most(a + a, 40));
   const V one = num<V>(1), s = pow2_neg<V>(e.i);
   const auto one_s = fast_two_sum(one, s);
   const auto above = sum(one - s, e.hi, e.lo), below = sum(one_s.hi, e.hi, one_s.lo + e.lo);
   const V inv = one / below.hi, q = above.hi * inv;
-  return copysign(fma(fma(-q, below.hi, above.hi) + fma(-q, below.lo, above.lo), inv, q), x);
+  return fma(fma(-q, below.hi, above.hi) + fma(-q, below.lo, above.lo), inv, q);
+}
+// Max 1.34 in f32, over every third float; 1.00 in f64.
+template <class V>
+constexpr V tanh(V x) {
+  const V a = abs(x);
+  if constexpr (Of<V>::single)
+    return copysign(tanh_short(a), x);
+  else
+    return copysign(tanh_long(a), x);
 }
 
 // exp(-|x|) or 1, over 1 + exp(-|x|) as a pair: neither end loses bits. Max 1.97, over every float; the sum of the
