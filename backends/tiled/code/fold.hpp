@@ -1,6 +1,6 @@
 // code/fold.hpp -- machine code that folds rows into a row of accumulators: the inner loop of the known reductions.
 #pragma once
-#include <fx/ops/reduce.hpp>
+#include <fx/ops/layout.hpp>
 
 #include "../kernels/fold_types.hpp"
 #include "forms.hpp"

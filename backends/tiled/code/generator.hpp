@@ -6,7 +6,8 @@
 // 1966), which is exact enough for straight code; constants and what a row holds once lie in memory and are read there
 // or kept in a spare register.
 #pragma once
-#include "body.hpp"
+#include "../kernels/recorded.hpp"
+#include "body_types.hpp"
 #include "forms.hpp"
 
 namespace fx::inline v0::tiled::code {

@@ -1,5 +1,6 @@
 // code/generator_loop.hpp -- Generator: the loops around a body.
 #pragma once
+#include "body.hpp"
 #include "emit.hpp"
 
 #if FX_BODIES

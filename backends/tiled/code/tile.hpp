@@ -1,5 +1,7 @@
 // code/tile.hpp -- machine code for the inner tile of a matrix product, all of whose sums stay in registers.
 #pragma once
+#include <fx/type.hpp>
+
 #include "../kernels/level.hpp"
 #include "forms.hpp"
 #include "memory.hpp"

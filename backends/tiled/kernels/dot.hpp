@@ -1,9 +1,6 @@
 // kernels/dot.hpp -- the matrix product: for each result one chain of fused multiply-adds in rising k.
 #pragma once
-#include <fx/type.hpp>
-
-#include "../code/skinny.hpp"
-#include "level.hpp"
+#include "dot_types.hpp"
 
 namespace fx::inline v0::tiled {
 
@@ -16,20 +13,6 @@ struct DotShape {
   std::int64_t c_row = 0;             // c[i, j] is at i * c_row + j
   bool resume = false;                // go on with the sums that c holds: those of the elements of k before
 };
-
-// The loops of one dtype and level, and the sizes they work in.
-struct DotLoops {
-  int size = 0;                             // bytes of an element
-  int rows = 0, cols = 0, narrow_cols = 0;  // of a tile, and of one for what is left of the columns
-  std::int64_t depth = 0;                   // of a strip of b that stays in the first-level cache
-  code::Tile tile = nullptr, narrow_tile = nullptr;
-  code::Tile last[12]{}, narrow_last[12]{};            // of 1 to `rows` rows; none: tiles are padded
-  code::RowPiece row = nullptr, row_of_one = nullptr;  // row_terms terms, and one
-  int column_rows = 0;
-  code::ColumnPiece column[code::column_rows]{};  // of 1 to column_rows rows
-};
-
-DotLoops dot_loops(DType d, Level l);
 
 // Bytes of 64-byte aligned workspace for products of at most these sizes.
 std::int64_t dot_workspace(const DotLoops& loops, std::int64_t m, std::int64_t n, std::int64_t k);

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fx/type.hpp>
 
-#include "dot.hpp"
+#include "dot_types.hpp"
 #include "fold_ops.hpp"
 
 #if FX_BODIES
