@@ -37,7 +37,6 @@ enum class Level : int { baseline, avx2, avx512 };
 Level level();
 // For tests: all levels give the same bits.
 void cap_level(Level highest);
-void force_baseline(bool on);
 
 #if FX_BODIES
 namespace kernels {
@@ -65,7 +64,6 @@ FX_INLINE Level level() {
   return cap < best ? cap : best;
 }
 FX_INLINE void cap_level(Level highest) { kernels::level_cap().store(highest, std::memory_order_relaxed); }
-FX_INLINE void force_baseline(bool on) { cap_level(on ? Level::baseline : Level::avx512); }
 #endif
 
 }  // namespace fx::inline v0::tiled
