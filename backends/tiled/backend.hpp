@@ -14,6 +14,8 @@ class TiledBackend : public Backend {
   const Target& target() const override { return target_; }
   bool supports(const Prim& p, Span<const Type> in) const override;
   ExecutableRef compile(const Graph& g) const override;
+  ExecutableRef compile(const Graph& g, ByteWriter& image) const override;
+  ExecutableRef load(const Graph& g, Span<const std::uint8_t> image) const override;
 
  private:
   Target target_;
@@ -57,4 +59,5 @@ FX_SHARED FX_INLINE const Backend& cpu_backend() {
   return *b;
 }
 }  // namespace fx::inline v0
+#include "image.hpp"
 #endif

@@ -2,6 +2,7 @@
 #pragma once
 #include <fx/tile/memory.hpp>
 
+#include "kernels/prepared.hpp"
 #include "step.hpp"
 
 namespace fx::inline v0::tiled {
@@ -24,7 +25,8 @@ class StepList {
 
 class TiledExecutable : public Executable {
  public:
-  TiledExecutable(GraphRef graph, Ref<const tile::Program> program);
+  // prepared: what writes the programs of its kernels down, or has them; or null.
+  TiledExecutable(GraphRef graph, Ref<const tile::Program> program, Prepared* prepared = nullptr);
 
   std::int64_t workspace() const override { return workspace_; }
   void run(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const override;
@@ -49,6 +51,6 @@ class TiledExecutable : public Executable {
 };
 
 // The step that runs a kernel of a program.
-Step* make_step(const tile::Kernel& k, const tile::Program& p);
+Step* make_step(const tile::Kernel& k, const tile::Program& p, Prepared* prepared = nullptr);
 
 }  // namespace fx::inline v0::tiled

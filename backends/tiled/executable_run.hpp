@@ -14,25 +14,25 @@
 
 namespace fx::inline v0::tiled {
 
-FX_INLINE Step* make_step(const tile::Kernel& k, const tile::Program& p) {
+FX_INLINE Step* make_step(const tile::Kernel& k, const tile::Program& p, Prepared* prepared) {
   switch (k.kind) {
-    case tile::KernelKind::map: return new MapStep(k);
-    case tile::KernelKind::reduce: return new ReduceStep(k);
+    case tile::KernelKind::map: return new MapStep(k, prepared);
+    case tile::KernelKind::reduce: return new ReduceStep(k, prepared);
     case tile::KernelKind::dot: return new DotStep(k);
-    case tile::KernelKind::cumulative: return new CumulativeStep(k);
+    case tile::KernelKind::cumulative: return new CumulativeStep(k, prepared);
     case tile::KernelKind::sort: return new SortStep(k);
     case tile::KernelKind::copy: return new CopyStep(k);
-    case tile::KernelKind::index: return new IndexStep(k);
-    case tile::KernelKind::scan: return new ScanStep(k, p);
+    case tile::KernelKind::index: return new IndexStep(k, prepared);
+    case tile::KernelKind::scan: return new ScanStep(k, p, prepared);
   }
   fail(ErrorCode::internal, "a kernel of no known kind");
 }
 
-FX_INLINE TiledExecutable::TiledExecutable(GraphRef graph, Ref<const tile::Program> program)
+FX_INLINE TiledExecutable::TiledExecutable(GraphRef graph, Ref<const tile::Program> program, Prepared* prepared)
     : graph_(std::move(graph)), program_(std::move(program)), aliases_(*program_), chosen_(aliases_.choose()) {
   std::int64_t scratch = 0;
   for (const tile::Kernel& k : program_->kernels) {
-    steps_.add(make_step(k, *program_));
+    steps_.add(make_step(k, *program_, prepared));
     const std::int64_t own = steps_[steps_.size() - 1].scratch_bytes();
     if (own > scratch) scratch = own;
   }

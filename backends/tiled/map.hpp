@@ -8,7 +8,7 @@ namespace fx::inline v0::tiled {
 
 class MapStep : public Step {
  public:
-  explicit MapStep(const tile::Kernel& kernel);
+  explicit MapStep(const tile::Kernel& kernel, Prepared* prepared = nullptr);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
   std::string code_text() const override { return code::dump(program_.machine_code()); }
@@ -34,7 +34,8 @@ class MapStep : public Step {
 };
 
 #if FX_BODIES
-FX_INLINE MapStep::MapStep(const tile::Kernel& kernel) : Step(kernel), dense_(strides_of(kernel.space)) {
+FX_INLINE MapStep::MapStep(const tile::Kernel& kernel, Prepared* prepared)
+    : Step(kernel), dense_(strides_of(kernel.space)) {
   outer_ = merge_loops(k, tile::walk_order(k));
   bool contiguous = !outer_.empty();
   for (const tile::Access& a : k.out) contiguous = contiguous && outer_.back().stride(a) == 1;
@@ -54,7 +55,7 @@ FX_INLINE MapStep::MapStep(const tile::Kernel& kernel) : Step(kernel), dense_(st
     for (int i = longest; i + 1 < outer_.size(); ++i) outer_[i] = outer_[i + 1];
     outer_.pop_back();
   }
-  program_ = compile_body(*k.body, tile::walk_order(k), columns_along(k, has_col_ ? &col_ : nullptr));
+  program_ = compile_body(*k.body, tile::walk_order(k), columns_along(k, has_col_ ? &col_ : nullptr), prepared);
   std::int64_t n = 1;
   for (int d = 0; d < k.space.n; ++d) n = n < VectorProgram::max_block ? n * k.block[d] : n;
   block_ = int(n < VectorProgram::max_block ? n : VectorProgram::max_block);

@@ -13,7 +13,7 @@ namespace fx::inline v0::tiled {
 // along the last kept loop share one (columns).
 class ReduceStep : public Step {
  public:
-  explicit ReduceStep(const tile::Kernel& kernel);
+  explicit ReduceStep(const tile::Kernel& kernel, Prepared* prepared = nullptr);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
   std::string code_text() const override { return code::dump(program_.machine_code()); }

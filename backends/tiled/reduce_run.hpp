@@ -6,7 +6,7 @@
 #if FX_BODIES
 namespace fx::inline v0::tiled {
 
-FX_INLINE ReduceStep::ReduceStep(const tile::Kernel& kernel) : Step(kernel) {
+FX_INLINE ReduceStep::ReduceStep(const tile::Kernel& kernel, Prepared* prepared) : Step(kernel) {
   const Eqn& e = k.op->eqns[0];
   axes_ = attrs(*k.op, e).dims(0);
   const int rank = k.space.n;
@@ -32,11 +32,11 @@ FX_INLINE ReduceStep::ReduceStep(const tile::Kernel& kernel) : Step(kernel) {
     partial = partial || k.block[d] < k.space[d];
   }
   identity_ = is_identity(*k.body);
-  fold_ = Fold::make(*e.prim, k.op->type(k.op->ins[0]).dtype, attrs(*k.op, e), k.op->type(e.out).dtype);
+  fold_ = Fold::make(*e.prim, k.op->type(k.op->ins[0]).dtype, attrs(*k.op, e), k.op->type(e.out).dtype, prepared);
   kept_ = merge_loops(k, kept);
   reduced_ = merge_loops(k, reduced);
   const Vec<Loop>& across = rows_ ? reduced_ : kept_;
-  program_ = compile_body(*k.body, position, columns_along(k, across.empty() ? nullptr : &across.back()));
+  program_ = compile_body(*k.body, position, columns_along(k, across.empty() ? nullptr : &across.back()), prepared);
 }
 
 // One run: the pieces of scratch, and where it is in the grid.

@@ -10,7 +10,7 @@ namespace fx::inline v0::tiled {
 // so that the last step writes the result. Rows are read and written where they lie.
 class ScanStep : public Step {
  public:
-  ScanStep(const tile::Kernel& kernel, const tile::Program& program);
+  ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared = nullptr);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
   std::string code_text() const override { return body_.text("asm"); }
@@ -25,8 +25,8 @@ class ScanStep : public Step {
 };
 
 #if FX_BODIES
-FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& program)
-    : Step(kernel), body_({}, k.loop) {
+FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared)
+    : Step(kernel), body_({}, k.loop, prepared) {
   for (int c = 0; c < k.carries; ++c) {
     const Type& t = program.buffers[k.out[c].buffer].type;
     bytes_.push_back(numel(t) * size_of(t.dtype));

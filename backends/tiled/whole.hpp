@@ -11,7 +11,7 @@ namespace fx::inline v0::tiled {
 
 class CumulativeStep : public Step {
  public:
-  explicit CumulativeStep(const tile::Kernel& kernel);
+  explicit CumulativeStep(const tile::Kernel& kernel, Prepared* prepared = nullptr);
   std::int64_t scratch_bytes() const override { return fold_.scratch_bytes(); }
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
 
@@ -35,7 +35,7 @@ class SortStep : public Step {
 
 class IndexStep : public Step {
  public:
-  explicit IndexStep(const tile::Kernel& kernel);
+  explicit IndexStep(const tile::Kernel& kernel, Prepared* prepared = nullptr);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
 
@@ -56,12 +56,12 @@ struct Lines {
 };
 }  // namespace detail
 
-FX_INLINE CumulativeStep::CumulativeStep(const tile::Kernel& kernel) : Step(kernel) {
+FX_INLINE CumulativeStep::CumulativeStep(const tile::Kernel& kernel, Prepared* prepared) : Step(kernel) {
   const Eqn& e = k.op->eqns[0];
   const Attrs a = attrs(*k.op, e);
   axis_ = int(a.integer(0));
   reverse_ = a.flag(1);
-  fold_ = Fold::make(*e.prim, k.op->type(e.out).dtype, a);
+  fold_ = Fold::make(*e.prim, k.op->type(e.out).dtype, a, DType::i32, prepared);
 }
 FX_INLINE void CumulativeStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
   fold_.prepare(scratch);
@@ -94,7 +94,7 @@ FX_INLINE void SortStep::run(const Memory& m, char* scratch, tile::Counts* count
   });
 }
 
-FX_INLINE IndexStep::IndexStep(const tile::Kernel& kernel) : Step(kernel) {
+FX_INLINE IndexStep::IndexStep(const tile::Kernel& kernel, Prepared* prepared) : Step(kernel) {
   const Graph& g = *k.op;
   const Eqn& e = g.eqns[0];
   loop_.spec = e.prim->index(g, e);
@@ -105,7 +105,7 @@ FX_INLINE IndexStep::IndexStep(const tile::Kernel& kernel) : Step(kernel) {
   if (s.indices < g.ins.size()) loop_.index_dtype = g.type(g.ins[s.indices]).dtype;
   loop_.result = s.write ? dims(s.updates) : g.type(e.out).dims;
   loop_.element_size = size_of(g.type(e.out).dtype);
-  if (s.combine) combine_ = Fold::make(*s.combine, g.type(e.out).dtype);
+  if (s.combine) combine_ = Fold::make(*s.combine, g.type(e.out).dtype, {}, DType::i32, prepared);
 }
 FX_INLINE std::int64_t IndexStep::scratch_bytes() const {
   return align64(k.in.size() * std::int64_t(sizeof(void*))) + (loop_.spec.combine ? combine_.scratch_bytes() : 0);

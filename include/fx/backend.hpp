@@ -6,6 +6,7 @@
 // workspace; errors are fx::Error; `text` shows what was made. Not its business: derivatives, batching, pytrees, type
 // rules, cache policy, buffers.
 #pragma once
+#include "base/bytes.hpp"
 #include "prim.hpp"
 
 namespace fx::inline v0 {
@@ -53,6 +54,18 @@ class Backend {
   virtual const Target& target() const = 0;
   virtual bool supports(const Prim& p, Span<const Type> in) const = 0;
   virtual ExecutableRef compile(const Graph& g) const = 0;
+  // The same, and an image of it: bytes from which `load` makes what was compiled, without compiling, in another
+  // process whose code is the same. They stay empty where there is none.
+  virtual ExecutableRef compile(const Graph& g, ByteWriter& image) const {
+    (void)image;
+    return compile(g);
+  }
+  // From an image of g; null: it is none that this backend and machine understand. What decides where memory is read
+  // and written is checked; machine code in it is executed as it stands.
+  virtual ExecutableRef load(const Graph& g, Span<const std::uint8_t> image) const {
+    (void)g, (void)image;
+    return {};
+  }
 };
 
 }  // namespace fx::inline v0

@@ -13,6 +13,7 @@
 // types and the intermediate representation
 #include "dim.hpp"
 #include "ir.hpp"
+#include "ir_bytes.hpp"
 #include "prim.hpp"
 #include "print.hpp"
 #include "type.hpp"
@@ -29,9 +30,11 @@
 #include "backend.hpp"
 #include "backends/tiled/backend.hpp"
 #include "runtime/buffers.hpp"
+#include "runtime/disk_cache.hpp"
 #include "runtime/executables.hpp"
 #include "tile/parse.hpp"
 #include "tile/print.hpp"
+#include "tile/program_bytes.hpp"
 // values
 #include "array.hpp"
 #include "operators.hpp"

@@ -91,6 +91,13 @@ TEST_CASE("tile: text with primitives defined by a user") {
   check_same(g, run_bits(*e, g, in).out, run_bits(again, g, in).out);
 }
 
+TEST_CASE("tile: image with primitives defined by a user") {
+  const Graph g = sample_graph();
+  const auto again = reloaded(g);
+  const Vec<Elements> in = samples(g);
+  if (again) check_same(g, run_bits(*compile(g), g, in).out, run_bits(*again, g, in).out);
+}
+
 namespace {
 struct Mystery {
   static constexpr std::string_view name = "test_mystery";

@@ -276,6 +276,7 @@ TEST_CASE("tile fuzz: random Graphs") {
       for (int k = 0; k < predicted.size(); ++k) CHECK(predicted[k] == r.counts[k]);
     }
     check_text(g, in, expected);
+    if (const auto again = reloaded(g)) check_same(g, expected, run_bits(*again, g, in).out);
     check_aliased(g, in, expected, nullptr);
     Random pick{s};
     check_aliased(g, in, expected, &pick);

@@ -83,6 +83,22 @@ inline Ref<const tiled::TiledExecutable> compile(const Graph& g, const Target& t
   return Ref<const tiled::TiledExecutable>(static_cast<const tiled::TiledExecutable*>(e.get()));
 }
 
+// What an image of g makes: the same texts, and nothing was compiled for it. Null where images are not made.
+inline Ref<const tiled::TiledExecutable> reloaded(const Graph& g, const Target& t = tile::host()) {
+  const tiled::TiledBackend backend(t);
+  ByteWriter image;
+  const ExecutableRef made = backend.compile(g, image);
+  const bool possible = tiled::level() != tiled::Level::baseline && tiled::code::executable_memory();
+  CHECK(image.bytes().empty() != possible);
+  if (!possible) return {};
+  const ExecutableRef e = backend.load(g, image.bytes());
+  REQUIRE(e);
+  for (const char* what : {"ir", "tile", "asm"}) CHECK(e->text(what) == made->text(what));
+  CHECK(e->workspace() == made->workspace());
+  for (int k = 0; k < g.outs.size(); ++k) CHECK(e->may_alias(k) == made->may_alias(k));
+  return Ref<const tiled::TiledExecutable>(static_cast<const tiled::TiledExecutable*>(e.get()));
+}
+
 struct Outcome {
   Vec<Elements> out;
   Vec<tile::Counts> counts;

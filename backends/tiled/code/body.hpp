@@ -10,6 +10,10 @@ namespace fx::inline v0::tiled::code {
 BodyCode make_body(const Recorded& r, Span<const int> inputs, Span<const int> outputs, Span<const Column> columns,
                    Level level);
 
+// Code that was made before, as bytes of another process: places `bytes`, with the addresses of the loops that it calls
+// (`code.calls`), in executable memory. False where that cannot be, or for a call that the generator does not make.
+bool load_body(BodyCode& code, Span<const std::uint8_t> bytes);
+
 }  // namespace fx::inline v0::tiled::code
 
 #if FX_BODIES

@@ -28,10 +28,17 @@ struct BodyCode {
     int dim = 0;
     DType dtype = DType::i32;
   };
+  // Where the address of the plain loop for an instruction lies among the constants: all else is position independent.
+  struct Called {
+    int at = 0;
+    int op = 0;  // Instr::Op
+    DType type = DType::i32, to = DType::i32;
+  };
   CodeBlock block;
   Vec<Position> positions;
+  Vec<Called> calls;
   int frame_bytes = 0;
-  Vec<std::uint8_t> bytes;  // of the code
+  Span<const std::uint8_t> bytes;  // of the code, where it is executed
 
   void run(BodyArgs* args) const { reinterpret_cast<void (*)(BodyArgs*)>(const_cast<void*>(block.entry()))(args); }
   explicit operator bool() const { return bool(block); }

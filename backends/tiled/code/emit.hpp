@@ -195,7 +195,9 @@ FX_INLINE void Generator::lookup(const Instr& i, int u) {
   }
   const int dst = result(i.dst, u), result_length = bytes(i.to);
   const int wider = result_length > length ? result_length : length;
-  e_.mov(rax, i.imm);
+  Mem table;
+  table.label = e_.constant(reinterpret_cast<const void*>(i.imm), i.b * size_of(i.to), size_of(i.to));
+  e_.lea(rax, table);
   Mem m{rax, at, size_of(i.to)};
   const Form& f = wide ? (wide_element ? vpgatherqq : vpgatherqd) : wide_element ? vpgatherdq : vpgatherdd;
   if (avx512_) {

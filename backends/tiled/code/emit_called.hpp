@@ -81,6 +81,7 @@ FX_INLINE void Generator::call(const Instr& i) {
   const auto target = reinterpret_cast<std::uint64_t>(lanes_of(i));
   Mem m;
   m.label = e_.constant(&target, 8, 8);
+  result_.calls.push_back({m.label.n, i.op, i.type, i.to});  // the place is known at the end
   e_.call(m);
   load_bases();
   if (masked_ && avx512_) e_.vector(form::kmovw, 16, tail_mask, 0, in_frame(tail_count_));

@@ -110,6 +110,8 @@ class Encoder {
 
   // `count` bytes after the code, aligned to `align`; equal bytes are kept once.
   Label constant(const void* data, int count, int align);
+  // After `finish`: where a label's bytes are.
+  int position(Label l) const { return labels_[l.n]; }
   // Writes the pool and resolves labels; then bytes() is complete, for memory aligned to 64.
   void finish();
 

@@ -184,8 +184,9 @@ FX_INLINE BodyCode Generator::make() {
   epilogue();
   e_.finish();
   result_.frame_bytes = frame_bytes_;
-  result_.bytes = e_.bytes();
-  result_.block = CodeBlock(result_.bytes);
+  for (BodyCode::Called& c : result_.calls) c.at = e_.position({c.at});
+  result_.block = CodeBlock(e_.bytes());
+  if (result_.block) result_.bytes = {static_cast<const std::uint8_t*>(result_.block.entry()), e_.bytes().size()};
   return std::move(result_);
 }
 
@@ -193,6 +194,27 @@ FX_INLINE BodyCode make_body(const Recorded& r, Span<const int> inputs, Span<con
                              Span<const Column> columns, Level level) {
   if (level == Level::baseline || !executable_memory()) return {};
   return Generator(r, inputs, outputs, columns, level == Level::avx512).make();
+}
+
+FX_INLINE bool load_body(BodyCode& code, Span<const std::uint8_t> bytes) {
+  if (!executable_memory()) return false;
+  if (code.calls.empty()) {
+    code.block = CodeBlock(bytes);
+  } else {
+    Vec<std::uint8_t> linked(bytes);
+    for (const BodyCode::Called& c : code.calls) {
+      Instr i{Instr::Op(c.op), c.type};
+      i.to = c.to;
+      const bool known = i.op == Instr::idiv || i.op == Instr::irem || i.op == Instr::shr || i.op == Instr::convert;
+      const auto target = known ? reinterpret_cast<std::uint64_t>(lanes_of(i)) : 0;
+      if (!target || c.at < 0 || c.at > bytes.size() - 8) return false;
+      std::memcpy(linked.data() + c.at, &target, 8);
+    }
+    code.block = CodeBlock(linked);
+  }
+  if (!code.block) return false;
+  code.bytes = {static_cast<const std::uint8_t*>(code.block.entry()), bytes.size()};
+  return true;
 }
 
 }  // namespace fx::inline v0::tiled::code

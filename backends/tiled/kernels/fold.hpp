@@ -1,7 +1,7 @@
 // kernels/fold.hpp -- Fold: what a reduction, running fold or combining write does, from a primitive.
 #pragma once
 #include "fold_types.hpp"
-#include "vector_program.hpp"
+#include "prepared.hpp"
 
 namespace fx::inline v0::tiled {
 
@@ -16,7 +16,8 @@ struct Fold {
 
   // For a primitive of kind reduce or cumulative, or an elementwise one of two operands (combining writes, which need
   // no identity), on elements of `dtype`; `to` is the result dtype of an arg-fold.
-  static Fold make(const Prim& p, DType dtype, const Attrs& attrs = {}, DType to = DType::i32);
+  static Fold make(const Prim& p, DType dtype, const Attrs& attrs = {}, DType to = DType::i32,
+                   Prepared* prepared = nullptr);
 
   bool is_arg() const { return op == FoldOp::argmax || op == FoldOp::argmin || op == FoldOp::arg; }
   bool is_native() const { return op < FoldOp::fold; }

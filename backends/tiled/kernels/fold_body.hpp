@@ -32,9 +32,18 @@ FX_INLINE std::uint64_t known_identity(FoldOp op, DType d) {
 }
 
 // The body of p on `arity` operands of dtype d.
-FX_INLINE VectorProgram recorded(const Prim& p, DType d, int arity, DType result, const Attrs& attrs) {
-  const tile::RecordedBody b = tile::record_fold(p, d, arity, result, attrs);
-  return VectorProgram::make(b.r, b.ins, b.outs);
+FX_INLINE VectorProgram recorded(const Prim& p, DType d, int arity, DType result, const Attrs& attrs,
+                                 Prepared* prepared) {
+  auto make = [&] {
+    const tile::RecordedBody b = tile::record_fold(p, d, arity, result, attrs);
+    return VectorProgram::make(b.r, b.ins, b.outs);
+  };
+  auto fits = [&](const VectorProgram& v) {
+    bool same = v.inputs() == arity && v.outputs() == 1 && v.output_dtype(0) == result;
+    for (int k = 0; same && k < arity; ++k) same = v.input_dtype(k) == d;
+    return same;
+  };
+  return prepared ? prepared->next(fits, make) : make();
 }
 
 // The constant that a program without operands gives.
@@ -49,7 +58,7 @@ FX_INLINE std::uint64_t value_of(const VectorProgram& p) {
 }
 }  // namespace kernels
 
-FX_INLINE Fold Fold::make(const Prim& p, DType dtype, const Attrs& attrs, DType to) {
+FX_INLINE Fold Fold::make(const Prim& p, DType dtype, const Attrs& attrs, DType to, Prepared* prepared) {
   Fold f;
   const bool arg = p.kind == Kind::reduce && p.form == arg_form;
   f.dtype = dtype;
@@ -65,9 +74,9 @@ FX_INLINE Fold Fold::make(const Prim& p, DType dtype, const Attrs& attrs, DType 
   }
   if (!p.record)
     fail(ErrorCode::rule, "primitive '" + std::string(p.name) + "' has no record rule, and folds need one");
-  f.program = kernels::recorded(p, dtype, 2, arg ? boolean : dtype, attrs);
+  f.program = kernels::recorded(p, dtype, 2, arg ? boolean : dtype, attrs, prepared);
   if (!arg && p.kind != Kind::elementwise)
-    f.identity = f.empty = kernels::value_of(kernels::recorded(p, dtype, 0, dtype, attrs));
+    f.identity = f.empty = kernels::value_of(kernels::recorded(p, dtype, 0, dtype, attrs, prepared));
   return f;
 }
 

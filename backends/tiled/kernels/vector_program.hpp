@@ -7,6 +7,8 @@
 //
 // That is the portable tier. Where machine code can be made (code/body.hpp), that runs instead, with the same bits.
 #pragma once
+#include <fx/base/bytes.hpp>
+
 #include "../code/body.hpp"
 #include "vector_types.hpp"
 
@@ -55,6 +57,11 @@ class VectorProgram {
   void run_code(code::BodyArgs* args) const { machine_.run(args); }
   // The machine code, empty on the portable tier.
   Span<const std::uint8_t> machine_code() const { return machine_.bytes; }
+
+  // A program with machine code as bytes (vector_bytes.hpp). False: they are none, or cannot run here.
+  void write(ByteWriter& to) const;
+  static bool read(ByteReader& from, VectorProgram& p);
+  bool has_code() const { return bool(machine_); }
 
   // Bytes of scratch for blocks of up to `block` elements; scratch is 64-byte aligned.
   std::int64_t scratch_bytes(int block = max_block) const;
@@ -128,5 +135,6 @@ class VectorProgram {
 }  // namespace fx::inline v0::tiled
 
 #if FX_BODIES
+#include "vector_bytes.hpp"
 #include "vector_run.hpp"
 #endif

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "disk_cache.hpp"
 #include "executables.hpp"
 
 namespace fx::inline v0 {
@@ -65,13 +66,14 @@ FX_INLINE ExecutableRef executable_for(const Graph& g, const Backend& b) {
   h.digest(digest(g));
   h.digest(fingerprint(b.target()));
   detail::ExecutableCache& cache = detail::executable_cache();
-  const Ref<detail::ExecutableEntry> e = cache.entry(h.finish());
+  const Digest key = h.finish();
+  const Ref<detail::ExecutableEntry> e = cache.entry(key);
   std::lock_guard<std::mutex> lock(e->making);
   if (e->made) {
     ++cache.hits;
     return e->made;
   }
-  e->made = b.compile(g);
+  e->made = detail::compile_or_load(g, b, key);
   ++cache.compilations;
   return e->made;
 }

@@ -8,6 +8,7 @@
 
 #include "../print.hpp"
 #include "../run.hpp"
+#include "../runtime/disk_cache.hpp"
 #include "../runtime/table.hpp"
 #include "call.hpp"
 
@@ -244,6 +245,7 @@ FX_INLINE std::string JitCache::explain(std::string_view name) {
     s.num(c->graph.eqns.size()) += " equations, ";
     s.num(c->captured.size()) += " captured Arrays";
   }
+  if (disk_cache_named()) (s += "\n  ") += explain_disk_cache();
   return std::string(s.view());
 }
 
