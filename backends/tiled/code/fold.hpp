@@ -1,6 +1,7 @@
 // code/fold.hpp -- machine code that folds rows into a row of accumulators: the inner loop of the known reductions.
 #pragma once
 #include <fx/ops/layout.hpp>
+#include <mutex>
 
 #include "../kernels/fold_types.hpp"
 #include "forms.hpp"
@@ -166,37 +167,39 @@ inline bool has_fold_code(FoldOp op, DType d) {
   return (op == FoldOp::max || op == FoldOp::min) && (is_float(d) || size_of(d) == 4);
 }
 
-// All of one level.
 struct FoldCode {
-  CodeBlock block[3][dtype_count], rows[3][dtype_count];
-  explicit FoldCode(Level l) {
-    for (FoldOp op : {FoldOp::sum, FoldOp::max, FoldOp::min})
-      for (int d = 0; d < dtype_count; ++d)
-        if (has_fold_code(op, DType(d))) {
-          block[slot(op)][d] = CodeBlock(FoldWriter(op, DType(d), l).columns());
-          rows[slot(op)][d] = CodeBlock(FoldWriter(op, DType(d), l).whole_rows());
-        }
-  }
-  static int slot(FoldOp op) { return op == FoldOp::sum ? 0 : op == FoldOp::max ? 1 : 2; }
+  CodeBlock columns, rows;
+  FoldCode(FoldOp op, DType d, Level l)
+      : columns(FoldWriter(op, d, l).columns()), rows(FoldWriter(op, d, l).whole_rows()) {}
 };
-template <Level l>
-const FoldCode& fold_code() {
-  static const FoldCode* code = new FoldCode(l);  // leaked on purpose, as tiles are
-  return *code;
+// All that were asked for, of each level; they stay, as tiles do.
+struct FoldCodes {
+  std::mutex mutex;
+  const FoldCode* made[2][3][dtype_count] = {};
+};
+FX_SHARED FX_INLINE FoldCodes& fold_codes() {
+  static FoldCodes* all = new FoldCodes;
+  return *all;
 }
 }  // namespace detail
 
 FX_INLINE const detail::FoldCode* fold_code(FoldOp op, DType d, Level l) {
   if (l == Level::baseline || !detail::has_fold_code(op, d) || !executable_memory()) return nullptr;
-  return l == Level::avx512 ? &detail::fold_code<Level::avx512>() : &detail::fold_code<Level::avx2>();
+  detail::FoldCodes& all = detail::fold_codes();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  const detail::FoldCode*& code = all.made[l == Level::avx512][op == FoldOp::sum   ? 0
+                                                               : op == FoldOp::max ? 1
+                                                                                   : 2][int(d)];
+  if (!code) code = new detail::FoldCode(op, d, l);
+  return code;
 }
 FX_INLINE FoldColumns fold_columns(FoldOp op, DType d, Level l) {
   const detail::FoldCode* c = fold_code(op, d, l);
-  return c ? reinterpret_cast<FoldColumns>(const_cast<void*>(c->block[c->slot(op)][int(d)].entry())) : nullptr;
+  return c ? reinterpret_cast<FoldColumns>(const_cast<void*>(c->columns.entry())) : nullptr;
 }
 FX_INLINE FoldRows fold_rows(FoldOp op, DType d, Level l) {
   const detail::FoldCode* c = fold_code(op, d, l);
-  return c ? reinterpret_cast<FoldRows>(const_cast<void*>(c->rows[c->slot(op)][int(d)].entry())) : nullptr;
+  return c ? reinterpret_cast<FoldRows>(const_cast<void*>(c->rows.entry())) : nullptr;
 }
 #endif
 

@@ -136,10 +136,14 @@ struct SkinnyPieces {
     for (int rows = 1; rows <= column_rows; ++rows) column[rows - 1] = CodeBlock(column_code(d, rows));
   }
 };
+template <Level l, DType d>
+const SkinnyPieces& skinny_pieces() {
+  static const SkinnyPieces* p = new SkinnyPieces(d, l);
+  return *p;
+}
 template <Level l>
 const SkinnyPieces& skinny_pieces(DType d) {
-  static const SkinnyPieces *single = new SkinnyPieces(f32, l), *twice = new SkinnyPieces(f64, l);
-  return d == f32 ? *single : *twice;
+  return d == f32 ? skinny_pieces<l, f32>() : skinny_pieces<l, f64>();
 }
 FX_INLINE const SkinnyPieces* skinny_pieces(DType d, Level l) {
   if (l == Level::baseline || !executable_memory()) return nullptr;

@@ -103,11 +103,14 @@ struct Tiles {
         block[rows - 1][v - 1] = CodeBlock(tile_code(d, vector_bytes(l), rows, v));
   }
 };
+template <Level l, DType d>
+const Tiles& tiles() {
+  static const Tiles* t = new Tiles(d, l);  // leaked on purpose: code may run while static objects die
+  return *t;
+}
 template <Level l>
 const Tiles& tiles(DType d) {
-  // Leaked on purpose: code may run while static objects die.
-  static const Tiles *single = new Tiles(f32, l), *twice = new Tiles(f64, l);
-  return d == f32 ? *single : *twice;
+  return d == f32 ? tiles<l, f32>() : tiles<l, f64>();
 }
 }  // namespace detail
 
