@@ -5,6 +5,7 @@
 //   run ROW SAMPLES   ok SECONDS                                     for a call, the median of at most SAMPLES
 //   kernels ROW       ok KIND DTYPE FLOPS BYTES WORKING_SET SECONDS ; ...
 //   ceilings          ok NAME VALUE ...
+//   trace ROW FILE    ok                                             a trace file of the row, run three times
 // "error TEXT" says that there is no such row, or why it failed.
 #include <algorithm>
 #include <chrono>
@@ -108,7 +109,18 @@ class Server {
     out.precision(12);
     std::string what, name;
     int samples = 1;
-    in >> what >> name >> samples;
+    in >> what >> name;
+    if (what == "trace") {
+      std::string file;
+      in >> file;
+      const Work& w = work(name);
+      fx::profile::start(file);
+      w.results();
+      w.repeat(2);
+      fx::profile::stop();
+      return {};
+    }
+    in >> samples;
     if (what == "run")
       out << run(name, samples);
     else if (what == "check")

@@ -122,6 +122,7 @@ def read_options():
     p.add_argument("--threads", type=int, default=1, help="CPUs that each program may use (the bars are for 1)")
     p.add_argument("--no-roofline", action="store_true", help="no ceilings, table and SVG of the kernels")
     p.add_argument("--strict", action="store_true", help="fail if a bar is missed")
+    p.add_argument("--trace", type=Path, metavar="FILE", help="a Perfetto trace of the digits step")
     for name in ("--server", "--jax", "--out"):
         p.add_argument(name, type=Path, help=argparse.SUPPRESS)
     return p.parse_args()
@@ -283,6 +284,9 @@ def main():
             judge(r)
         report["rows"] += results
         report["groups"].append(print_group(group, results))
+    if options.trace:
+        fx.ask("trace", "compile_digits", options.trace.resolve())
+        print(f"{options.trace}: three training steps of the digits, each compiled anew (ui.perfetto.dev shows it)")
     if not options.no_roofline:
         report["ceilings"], report["kernels"] = roofline.measure(fx, [r.name for r in chosen])
         roofline.print_table(report["ceilings"], report["kernels"])

@@ -45,9 +45,20 @@ FX_INLINE bool TiledBackend::supports(const Prim& p, Span<const Type> in) const 
   }
 }
 
+namespace detail {
+FX_INLINE GraphRef simplified(const Graph& g) {
+  const fx::detail::ProfileSpan span(fx::detail::ProfileKind::pass, "inline calls, simplify");
+  return GraphRef(new Graph(simplify(inline_calls(g))));
+}
+FX_INLINE Ref<const tile::Program> fused(const Graph& g, const Target& target) {
+  const fx::detail::ProfileSpan span(fx::detail::ProfileKind::compile, "fuse");
+  return tile::fuse(g, target);
+}
+}  // namespace detail
+
 FX_INLINE ExecutableRef TiledBackend::compile(const Graph& g) const {
-  GraphRef graph(new Graph(simplify(inline_calls(g))));
-  Ref<const tile::Program> program = tile::fuse(*graph, target_);
+  GraphRef graph = detail::simplified(g);
+  Ref<const tile::Program> program = detail::fused(*graph, target_);
   return ExecutableRef(new TiledExecutable(std::move(graph), std::move(program)));
 }
 

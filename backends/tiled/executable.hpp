@@ -1,5 +1,6 @@
 // tiled/executable.hpp -- TiledExecutable: a tile program and its prepared kernels.
 #pragma once
+#include <fx/runtime/profile.hpp>
 #include <fx/tile/memory.hpp>
 
 #include "kernels/prepared.hpp"
@@ -25,11 +26,13 @@ class StepList {
 
 class TiledExecutable : public Executable {
  public:
+  ~TiledExecutable() override;
   // prepared: what writes the programs of its kernels down, or has them; or null.
   TiledExecutable(GraphRef graph, Ref<const tile::Program> program, Prepared* prepared = nullptr);
 
   std::int64_t workspace() const override { return workspace_; }
   void run(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const override;
+  void run_profiled(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const override;
   int may_alias(int output) const override { return chosen_[output]; }
   bool may_alias(int output, int input) const override { return aliases_.allowed(output, input); }
   // "ir", "tile", "cost": the estimated times on known targets, and "asm": each kernel's machine code.
@@ -47,6 +50,10 @@ class TiledExecutable : public Executable {
   Vec<int> chosen_;
   std::int64_t workspace_ = 0;
   bool code_allowed_ = true;
+  // What kernels are called in a trace file, and do: made at the first run that is written down.
+  struct Described;
+  mutable std::atomic<const Described*> described_{nullptr};
+  const Described& described() const;
   std::string code_text() const;
 };
 

@@ -3,6 +3,7 @@
 #include <fx/print.hpp>
 #include <fx/tile/print.hpp>
 #include <fx/tile/target.hpp>
+#include <memory>
 
 #include "copy.hpp"
 #include "dot.hpp"
@@ -13,6 +14,20 @@
 #include "whole.hpp"
 
 namespace fx::inline v0::tiled {
+
+namespace detail {
+// "map 128x512: mul, exp, add": what a kernel does, for people.
+FX_INLINE std::string description(const tile::Kernel& k) {
+  constexpr int most = 8;
+  std::string s(tile::name(k.kind));
+  for (int d = 0; d < k.space.n; ++d) (s += d ? 'x' : ' ') += std::to_string(k.space[d]);
+  int n = 0;
+  for (const GraphRef* g : {&k.op, &k.body})
+    for (int i = 0; *g && i < (*g)->eqns.size() && n <= most; ++i, ++n)
+      (s += n == 0 ? ": " : ", ") += n < most ? std::string((*g)->eqns[i].prim->name) : "...";
+  return s;
+}
+}  // namespace detail
 
 FX_INLINE Step* make_step(const tile::Kernel& k, const tile::Program& p, Prepared* prepared) {
   switch (k.kind) {
@@ -32,12 +47,52 @@ FX_INLINE TiledExecutable::TiledExecutable(GraphRef graph, Ref<const tile::Progr
     : graph_(std::move(graph)), program_(std::move(program)), aliases_(*program_), chosen_(aliases_.choose()) {
   std::int64_t scratch = 0;
   for (const tile::Kernel& k : program_->kernels) {
+    const fx::detail::ProfileSpan span(fx::detail::ProfileKind::compile, "prepare",
+                                       fx::detail::profiled() ? detail::description(k) : std::string());
     steps_.add(make_step(k, *program_, prepared));
     const std::int64_t own = steps_[steps_.size() - 1].scratch_bytes();
     if (own > scratch) scratch = own;
   }
   workspace_ = program_->workspace + align64(scratch);
   code_allowed_ = level() == Level::baseline || code::executable_memory();
+}
+
+struct TiledExecutable::Described {
+  struct Entry {
+    std::string name;
+    fx::detail::ProfileName id;
+    double flops = 0, bytes = 0;
+  };
+  std::unique_ptr<Entry[]> kernel;
+};
+FX_INLINE TiledExecutable::~TiledExecutable() { delete described_.load(); }
+FX_INLINE const TiledExecutable::Described& TiledExecutable::described() const {
+  if (const Described* d = described_.load()) return *d;
+  auto made = std::make_unique<Described>();
+  made->kernel.reset(new Described::Entry[std::size_t(program_->kernels.size())]);
+  for (int i = 0; i < program_->kernels.size(); ++i) {
+    const tile::Kernel& k = program_->kernels[i];
+    const tile::Estimate cost = tile::estimate(k, *program_, tile::host());
+    made->kernel[i].name = detail::description(k);
+    made->kernel[i].flops = cost.flops;
+    made->kernel[i].bytes = cost.bytes;
+  }
+  const Described* none = nullptr;
+  if (!described_.compare_exchange_strong(none, made.get())) return *none;
+  return *made.release();
+}
+
+FX_INLINE void TiledExecutable::run_profiled(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const {
+  const Described& d = described();
+  const Memory m{program_.get(), in, out, static_cast<char*>(workspace)};
+  std::int64_t begin = fx::detail::profile_now();
+  for (int i = 0; i < steps_.size(); ++i) {
+    steps_[i].run(m, m.workspace + program_->workspace, nullptr);
+    const std::int64_t end = fx::detail::profile_now();
+    Described::Entry& e = d.kernel[i];
+    fx::detail::profile_add(fx::detail::ProfileKind::kernel, e.id.of(e.name), begin, end, e.flops, e.bytes);
+    begin = end;
+  }
 }
 
 FX_INLINE void TiledExecutable::run(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const {

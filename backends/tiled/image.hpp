@@ -11,8 +11,8 @@ namespace fx::inline v0::tiled {
 
 FX_INLINE ExecutableRef TiledBackend::compile(const Graph& g, ByteWriter& image) const {
   if (level() == Level::baseline || !code::executable_memory()) return compile(g);
-  GraphRef graph(new Graph(simplify(inline_calls(g))));
-  Ref<const tile::Program> program = tile::fuse(*graph, target_);
+  GraphRef graph = detail::simplified(g);
+  Ref<const tile::Program> program = detail::fused(*graph, target_);
   image.word(std::uint64_t(level()));
   GraphWriter graphs(image);
   graphs.put(*graph);

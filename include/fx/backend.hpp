@@ -36,6 +36,10 @@ class Executable : public Shared {
   // in, out: one Buffer per input and output of the Graph, 64-byte aligned, dense row-major. An output may be the very
   // buffer of an input where may_alias says so; no other overlap.
   virtual void run(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const = 0;
+  // The same, and writes down in the trace file what each part of it took (runtime/profile.hpp).
+  virtual void run_profiled(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const {
+    run(in, out, workspace);
+  }
   // The input whose buffer output k may overwrite (same type, dead before the output is written), or -1: no two outputs
   // name one. And whether it may overwrite that of a certain input; each input may be overwritten by one output.
   virtual int may_alias(int output) const {

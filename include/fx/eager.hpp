@@ -38,7 +38,9 @@ FX_INLINE Callee eager_callee(const Prim& p, Span<const Type> types, const Param
   for (const Type& t : types) vals.push_back(b.input(t));
   broadcast_all(vals, p.name, loc);
   const Val out[] = {b.bind(p, vals, params)};
-  return callee(b.finish(out), loc);
+  Callee c = callee(b.finish(out), loc);
+  c.name = Str(p.name);
+  return c;
 }
 
 FX_INLINE Array elementwise_run_time(const Prim& p, Span<const Operand> operands, const Params& params) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "base/few.hpp"
 #include "runtime/executables.hpp"
+#include "runtime/profile.hpp"
 #include "trace.hpp"
 
 namespace fx::inline v0::detail {
@@ -16,6 +17,8 @@ struct Callee {
   ExecutableRef executable;
   Vec<Result> results;
   std::int64_t workspace = 0;
+  Str name;  // in a trace file
+  mutable ProfileName profile_name;
 };
 // An input of a call. donated: only the caller holds the node, so its memory may become that of a result.
 struct CallInput {
@@ -58,6 +61,7 @@ inline NodeRef result_node(const Callee::Result& r, Loc loc) {
 }
 FX_INLINE void run_on_memory(const Callee& c, Span<const Buffer> in, Span<NodeRef> out, Loc loc) {
   at_line(loc, [&] {
+    const ProfileCall call(c.profile_name, c.name.view());
     Few<Buffer, 8> to(out.size());
     for (int k = 0; k < out.size(); ++k) {
       if (!out[k]) {
@@ -67,7 +71,7 @@ FX_INLINE void run_on_memory(const Callee& c, Span<const Buffer> in, Span<NodeRe
       to.push_back({out[k]->storage->data, out[k]->storage->bytes});
     }
     const Workspace work(c.workspace);
-    c.executable->run(in, to, work.data());
+    call.run(*c.executable, in, to, work.data());
   });
 }
 
@@ -102,7 +106,8 @@ FX_INLINE void run_on_nodes(const Callee& c, Span<const CallInput> in, Span<cons
 }
 
 FX_INLINE Vec<NodeRef> execute(const Graph& g, Span<const NodeRef> in, Span<const char> donated, Loc loc) {
-  const Callee c = callee(g, loc);
+  Callee c = callee(g, loc);
+  c.name = Str(g.eqns.size() == 1 ? g.eqns[0].prim->name : std::string_view("function"));
   Few<CallInput, 16> inputs(in.size());
   for (int i = 0; i < in.size(); ++i) {
     bytes(*in[i], loc);  // an Error unless it holds a value

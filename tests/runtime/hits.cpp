@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <fx/fx.hpp>
@@ -147,6 +148,18 @@ TEST_CASE("hits: call_into takes no lock and no memory from the system") {
   CHECK(cost([&] { c.call_into(in, out, work); }) == 0);
   CHECK(running[2] == 12);
   CHECK(total[0] == 15);
+}
+TEST_CASE("hits: calls that a trace file is made of take no lock and no memory either") {
+  if (!traps_work()) return;
+  const std::string path = "/tmp/fx_hits_" + std::to_string(getpid()) + ".json";
+  const Array x(numbers);
+  const auto f = fx::jit([](Array a) { return (a + 1.0f) * 2.0f; });
+  {
+    const fx::profile::Scope scope(path);
+    CHECK(cost([&] { f(x), x + x; }) == 0);
+  }
+  CHECK(cost([&] { f(x), x + x; }) == 0);
+  unlink(path.c_str());
 }
 TEST_CASE("hits: on another thread, once it has run") {
   if (!traps_work()) return;

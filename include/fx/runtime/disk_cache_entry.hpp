@@ -6,6 +6,7 @@
 #include "build_id.hpp"
 #include "disk_cache.hpp"
 #include "disk_cache_files.hpp"
+#include "profile.hpp"
 
 namespace fx::inline v0 {
 namespace detail {
@@ -88,6 +89,19 @@ inline bool disk_key(const Graph& g, const Backend& b, const Digest& key, Digest
   return known;
 }
 
+// Null: compile it.
+inline ExecutableRef load_entry(DiskCache& c, const CacheFiles& files, const Graph& g, const Backend& b,
+                                const Digest& id) {
+  const ProfileSpan span(ProfileKind::cache, "disk cache: read");
+  const CacheFiles::Read r = files.read(id);
+  const bool there = r.found != CacheFiles::Found::no;
+  ExecutableRef e;
+  if (r.found == CacheFiles::Found::yes) e = b.load(g, r.content());
+  ++(e ? c.hits : there ? c.rejected : c.misses);
+  profile_instant(ProfileKind::cache, e ? "disk cache: hit" : there ? "disk cache: rejected" : "disk cache: miss");
+  return e;
+}
+
 FX_INLINE ExecutableRef compile_or_load(const Graph& g, const Backend& b, const Digest& key) {
   DiskCache& c = disk_cache();
   Digest id;
@@ -96,16 +110,11 @@ FX_INLINE ExecutableRef compile_or_load(const Graph& g, const Backend& b, const 
     return b.compile(g);
   const std::shared_ptr<CacheFiles> files = c.get();
   if (!files) return b.compile(g);
-  const CacheFiles::Read r = files->read(id);
-  if (r.found == CacheFiles::Found::yes)
-    if (ExecutableRef e = b.load(g, r.content())) {
-      ++c.hits;
-      return e;
-    }
-  ++(r.found == CacheFiles::Found::no ? c.misses : c.rejected);
+  if (ExecutableRef e = load_entry(c, *files, g, b, id)) return e;
   ByteWriter image;
   ExecutableRef e = b.compile(g, image);
   if (image.bytes().empty()) return e;
+  const ProfileSpan span(ProfileKind::cache, "disk cache: write");
   std::int64_t evicted = 0;
   ++(files->write(id, image.bytes(), evicted) ? c.written : c.failed);
   c.evicted += evicted;

@@ -8,6 +8,7 @@
 
 #include "disk_cache.hpp"
 #include "executables.hpp"
+#include "profile.hpp"
 
 namespace fx::inline v0 {
 namespace detail {
@@ -71,8 +72,10 @@ FX_INLINE ExecutableRef executable_for(const Graph& g, const Backend& b) {
   std::lock_guard<std::mutex> lock(e->making);
   if (e->made) {
     ++cache.hits;
+    detail::profile_instant(detail::ProfileKind::cache, "executable found");
     return e->made;
   }
+  const detail::ProfileSpan span(detail::ProfileKind::compile, "executable");
   e->made = detail::compile_or_load(g, b, key);
   ++cache.compilations;
   return e->made;
@@ -106,7 +109,8 @@ FX_INLINE void run(const Executable& e, Span<const Ref<Storage>> in, Span<const 
   for (int i = 0; i < in.size(); ++i) buffers[i] = {in[i]->data, in[i]->bytes};
   for (int k = 0; k < out.size(); ++k) buffers[in.size() + k] = {out[k]->data, out[k]->bytes};
   detail::Workspace workspace(e.workspace());
-  e.run({buffers, in.size()}, {buffers + in.size(), out.size()}, workspace.data());
+  detail::ProfileName name;
+  detail::ProfileCall(name, "run").run(e, {buffers, in.size()}, {buffers + in.size(), out.size()}, workspace.data());
 }
 
 }  // namespace fx::inline v0

@@ -6,6 +6,7 @@
 #include "../operators.hpp"
 #include "../pytree.hpp"
 #include "../random/key.hpp"
+#include "../runtime/profile.hpp"
 
 namespace fx::inline v0 {
 
@@ -182,9 +183,18 @@ Graph value_and_grad(const Graph& g, Span<const char> wrt);
 Graph jvp(const Graph& g, Span<const char> wrt);
 Graph vjp(const Graph& g, Span<const char> wrt);
 #if FX_BODIES
-FX_INLINE Graph value_and_grad(const Graph& g, Span<const char> wrt) { return fx::value_and_grad(g, wrt); }
-FX_INLINE Graph jvp(const Graph& g, Span<const char> wrt) { return fx::jvp(g, wrt); }
-FX_INLINE Graph vjp(const Graph& g, Span<const char> wrt) { return fx::vjp(g, wrt); }
+FX_INLINE Graph value_and_grad(const Graph& g, Span<const char> wrt) {
+  const ProfileSpan span(ProfileKind::pass, "value_and_grad");
+  return fx::value_and_grad(g, wrt);
+}
+FX_INLINE Graph jvp(const Graph& g, Span<const char> wrt) {
+  const ProfileSpan span(ProfileKind::pass, "jvp");
+  return fx::jvp(g, wrt);
+}
+FX_INLINE Graph vjp(const Graph& g, Span<const char> wrt) {
+  const ProfileSpan span(ProfileKind::pass, "vjp");
+  return fx::vjp(g, wrt);
+}
 #endif
 }  // namespace door
 }  // namespace detail

@@ -86,6 +86,7 @@ class JitFunction {
   template <class... T>
   Lowered lower_trees(const T&... args) const {
     Trace t(where_, false);
+    const ProfileSpan span(ProfileKind::trace, "trace", options_.name);
     return {trace_function(t, f_, where_, nullptr, args...).closed.graph};
   }
 
@@ -179,11 +180,15 @@ class JitFunction {
     const JitCodeRef r(code);
     const std::uint64_t before = count_trace();
     Trace t(where_, false);
-    auto traced = trace_function(t, f_, where_, nullptr, args...);
+    auto traced = [&] {
+      const ProfileSpan span(ProfileKind::trace, "trace", options_.name);
+      return trace_function(t, f_, where_, nullptr, args...);
+    }();
     code->graph = std::move(traced.closed.graph);
     code->captured = std::move(traced.closed.captured);
     for (const NodeRef& n : code->captured) code->older.push_back(n->serial < before);
     code->callee = callee(code->graph, where_);
+    code->callee.name = Str(options_.name);
     tree::for_each_leaf(traced.out, [](Array& a) { a = Array(); });
     code->out = Ref<OutHolder>(new OutLike<Out>(std::move(traced.out)));
     return r;
@@ -215,7 +220,11 @@ FX_INLINE void Compiled::call_into(Span<const Buffer> in, Span<const Buffer> out
   check("outputs", out, graph.outs);
   if (workspace() > 0 && !aligned(work))
     fail(ErrorCode::value, "call_into: the workspace must be 64-byte aligned memory", where);
-  detail::at_line(where, [&] { executable->run(in, out, work); });
+  detail::at_line(where, [&] {
+    if (!detail::profiled()) return executable->run(in, out, work);
+    detail::ProfileName name;
+    detail::ProfileCall(name, "call_into").run(*executable, in, out, work);
+  });
 }
 #endif
 

@@ -65,6 +65,7 @@ namespace door {
 Graph batched_graph(const Graph& g, Span<const int> in_axes, Dim size, Span<const int> out_axes, Loc where);
 #if FX_BODIES
 FX_INLINE Graph batched_graph(const Graph& g, Span<const int> in_axes, Dim size, Span<const int> out_axes, Loc where) {
+  const ProfileSpan span(ProfileKind::pass, "vmap");
   return at_line(where, [&] { return detail::batched_graph(g, in_axes, size, out_axes, where); });
 }
 #endif
