@@ -285,17 +285,35 @@ constexpr Vec<Val> inline_graph(Builder& b, const Graph& g, Span<const Val> ins)
   return detail::inline_run_time(b, g, ins);
 }
 
+namespace detail {
+// What is left of equation `eqn` when its dead parts go.
+struct Pruned {
+  int eqn = -1;
+  Vec<char> in, out;
+  Params params;
+};
+constexpr bool prune(const Graph& g, const Eqn& e, int at, Span<const char> live, Vec<Pruned>& pruned) {
+  PruneCtx c{g, e, live.sub(e.out, e.n_out)};
+  if (!e.prim->prune(c)) return false;
+  pruned.push_back({at, std::move(c.in), std::move(c.out), std::move(c.params)});
+  return true;
+}
+}  // namespace detail
+
 constexpr Graph Builder::finish_here(Span<const Val> outs) {
   Vec<int> out_vars;
   for (const Val& v : outs) out_vars.push_back(use(v));
   Vec<char> live(g.vars.size(), 0);
   for (int v : out_vars) live[v] = 1;
   Vec<char> live_eqn(g.eqns.size(), 0);
+  Vec<detail::Pruned> pruned;  // equations of which a part is dead, the last first
   for (int i = g.eqns.size() - 1; i >= 0; --i) {
     const Eqn& e = g.eqns[i];
     for (int j = 0; j < e.n_out; ++j) live_eqn[i] |= live[e.out + j];
     if (!live_eqn[i]) continue;
-    for (int v : g.in(e)) live[v] = 1;
+    const bool smaller = e.prim->prunes && detail::prune(g, e, i, live, pruned);
+    for (int k = 0; k < e.n_in; ++k)
+      if (!smaller || pruned.back().in[k]) live[g.in(e)[k]] = 1;
   }
   Graph r;
   Vec<int> renamed(g.vars.size(), -1);
@@ -339,19 +357,31 @@ constexpr Graph Builder::finish_here(Span<const Val> outs) {
   for (int i = 0; i < g.eqns.size(); ++i) {
     if (!live_eqn[i]) continue;
     Eqn e = g.eqns[i];
+    const detail::Pruned* p = !pruned.empty() && pruned.back().eqn == i ? &pruned.back() : nullptr;
     const Span<const int> in = g.in(e);
     e.in = r.operands.size();
-    for (int v : in) r.operands.push_back(renamed[v]);
+    for (int k = 0; k < in.size(); ++k)
+      if (!p || p->in[k]) r.operands.push_back(renamed[in[k]]);
+    e.n_in = r.operands.size() - e.in;
     const int at = r.words.size();
-    r.words.append({g.words.data() + e.attrs, e.n_attrs});
-    detail::remap_pools(r, e.prim->attrs, at, g.subs, g.labels);
+    if (p) {
+      r.words.append(p->params.words);
+      detail::remap_pools(r, e.prim->attrs, at, p->params.subs, p->params.labels);
+    } else {
+      r.words.append({g.words.data() + e.attrs, e.n_attrs});
+      detail::remap_pools(r, e.prim->attrs, at, g.subs, g.labels);
+    }
     e.attrs = at;
+    e.n_attrs = r.words.size() - at;
     const int first = e.out;
     e.out = r.vars.size();
-    for (int j = 0; j < e.n_out; ++j) {
+    for (int j = 0; j < g.eqns[i].n_out; ++j) {
+      if (p && !p->out[j]) continue;
       keep(first + j);
       r.vars.back().at = r.eqns.size();
     }
+    e.n_out = r.vars.size() - e.out;
+    if (p) pruned.pop_back();
     if (r.locs.empty() || r.locs.back().line != g.locs[e.loc].line || r.locs.back().file != g.locs[e.loc].file)
       r.locs.push_back(g.locs[e.loc]);
     e.loc = r.locs.size() - 1;

@@ -148,6 +148,7 @@ struct IndexSpec;
 struct CostCtx;
 struct PadCtx;
 struct PartitionCtx;
+struct PruneCtx;
 
 // A primitive: everything fx knows of one operation. Built from a struct by `prim<P>` (prim.hpp); compared by id, never
 // by address (two shared objects have two).
@@ -168,9 +169,10 @@ struct Prim {
   void (*pad)(PadCtx&) = nullptr;
   void (*partition)(PartitionCtx&) = nullptr;
   void (*cost)(CostCtx&) = nullptr;
-  // simplify and scalar are set: a constant, which `simplify != nullptr` is not for g++ -fsanitize=undefined (PR
+  bool (*prune)(PruneCtx&) = nullptr;  // whether an equation becomes smaller when only some results are read
+  // simplify, scalar and prune are set: a constant, which `simplify != nullptr` is not for g++ -fsanitize=undefined (PR
   // 71962).
-  bool simplifies = false, folds = false;
+  bool simplifies = false, folds = false, prunes = false;
   int form = 0;  // variant within the kind (ReduceForm, ControlForm)
 };
 constexpr bool operator==(const Prim& a, const Prim& b) { return a.id == b.id; }

@@ -176,6 +176,17 @@ struct IndexSpec {
   bool scalar_indices = false;      // the indices are the rank-0 operands `indices`...: dynamic_slice and its update
 };
 
+// Dead code inside an equation: a primitive with results of its own choosing (a loop) says which operands and results
+// are left when only those with live[j] are read, and the parameters of what is left.
+struct PruneCtx {
+  const Graph& g;
+  const Eqn& e;
+  Span<const char> live;  // of the results
+  Vec<char> in{}, out{};  // which operands and results stay: all that are live do
+  Params params{};
+  constexpr Attrs attrs() const { return fx::attrs(g, e); }
+};
+
 enum ReduceForm : int { fold_form, arg_form };
 enum ControlForm : int { call_form, scan_form };
 
@@ -303,6 +314,7 @@ constexpr Prim make_prim() {
   p.partition = &partition_rule<P>;
   p.cost = &cost_rule<P>;
   if constexpr (requires(SimplifyCtx & c) { P::simplify(c); }) p.simplifies = true, p.simplify = &P::simplify;
+  if constexpr (requires(PruneCtx & c) { P::prune(c); }) p.prunes = true, p.prune = &P::prune;
   if constexpr (requires(ScalarCtx & c) { P::scalar(c); }) p.folds = true, p.scalar = &P::scalar;
   if constexpr (requires(RecordCtx & c) { P::record(c); }) p.record = &P::record;
   if constexpr (requires(LayoutCtx & c) { P::pieces(c); }) p.pieces = &P::pieces;

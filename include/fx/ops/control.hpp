@@ -104,6 +104,7 @@ struct Scan {
   static constexpr void jvp(JvpCtx& c);
   static constexpr void transpose(TransposeCtx& c);
   static constexpr void batch(BatchCtx& c);
+  static constexpr bool prune(PruneCtx& c);
 
   // g with its inputs in another order: input i of the result is input order[i] of g.
   static constexpr GraphRef reordered(const Graph& g, Span<const int> order) {
@@ -264,6 +265,111 @@ constexpr void Scan::batch(BatchCtx& c) {
     Val y(first.b, first.id + j);
     c.result(j >= v.carry && out_mapped[j] ? move_dim(y, 1, 0) : y, out_mapped[j]);
   }
+}
+
+namespace detail {
+// Which variables matter in the body of a loop, and in the loops inside it: one worklist for all, so that a value is
+// seen once however deep it lies.
+struct LoopLiveness {
+  struct Frame {
+    const Graph* body;
+    int consts, carry, parent = -1, eqn = -1;
+    Vec<char> live;
+    Vec<int> child;  // the frame of an equation that is a loop
+  };
+  struct Item {
+    int frame, var;
+  };
+  Vec<Frame> frames;
+  Vec<Item> work;
+
+  constexpr int add(const Scan::View& v, int parent, int eqn) {
+    Frame f{v.body.get(), v.consts, v.carry, parent, eqn, Vec<char>(v.body->vars.size(), 0), {}};
+    frames.push_back(std::move(f));
+    return frames.size() - 1;
+  }
+  constexpr void mark(int frame, int var) {
+    char& live = frames[frame].live[var];
+    if (!live) live = 1, work.push_back({frame, var});
+  }
+  constexpr int loop_at(int frame, int eqn) {
+    const Graph& g = *frames[frame].body;
+    if (frames[frame].child.empty()) frames[frame].child = Vec<int>(g.eqns.size(), -1);
+    if (frames[frame].child[eqn] < 0) {
+      const int child = add(Scan::view(attrs(g, g.eqns[eqn])), frame, eqn);
+      frames[frame].child[eqn] = child;
+    }
+    return frames[frame].child[eqn];
+  }
+  constexpr void result(int frame, int var, int eqn) {
+    const Graph& g = *frames[frame].body;
+    const Eqn& e = g.eqns[eqn];
+    if (e.prim->kind != Kind::control || e.prim->form != Scan::form) {
+      for (int o : g.in(e)) mark(frame, o);
+      return;
+    }
+    const int child = loop_at(frame, eqn), j = var - e.out;
+    mark(child, frames[child].body->outs[j]);
+    if (j < frames[child].carry) mark(frame, g.in(e)[frames[child].consts + j]);
+  }
+  // A carry that matters at the start of a step matters at the end of the one before.
+  constexpr void input(int frame, int k) {
+    const Frame& f = frames[frame];
+    const int parent = f.parent, eqn = f.eqn;
+    if (k >= f.consts && k < f.consts + f.carry) mark(frame, f.body->outs[k - f.consts]);
+    if (parent >= 0) mark(parent, frames[parent].body->in(frames[parent].body->eqns[eqn])[k]);
+  }
+  constexpr void run() {
+    while (!work.empty()) {
+      const Item i = work.back();
+      work.pop_back();
+      const Var& v = frames[i.frame].body->vars[i.var];
+      if (v.kind == Var::result) result(i.frame, i.var, v.at);
+      if (v.kind == Var::input) input(i.frame, v.at);
+    }
+  }
+};
+
+// g without the inputs and results that are not flagged; what stays does not need those inputs.
+constexpr GraphRef without(const Graph& g, Span<const char> in, Span<const char> out) {
+  Builder outside, b;  // captured inputs leave with the equations that read them
+  Vec<Val> all, outs;
+  for (int k = 0; k < g.ins.size(); ++k) all.push_back((in[k] ? b : outside).input(g.type(g.ins[k])));
+  const Vec<Val> results = inline_graph(b, g, all);
+  for (int j = 0; j < out.size(); ++j)
+    if (out[j]) outs.push_back(results[j]);
+  return GraphRef(new Graph(b.finish(outs)));
+}
+
+}  // namespace detail
+
+// Results that nothing reads, carries that feed only those, and operands that only they read are no part of the loop.
+constexpr bool Scan::prune(PruneCtx& c) {
+  const View v = view(c.attrs());
+  detail::LoopLiveness l;
+  l.add(v, -1, -1);
+  for (int j = 0; j < c.e.n_out; ++j)
+    if (c.live[j]) l.mark(0, v.body->outs[j]);
+  l.run();
+  const Vec<char>& live = l.frames[0].live;
+  View left = v;
+  bool smaller = false;
+  c.out = Vec<char>(c.live);
+  for (int k = 0; k < c.e.n_in; ++k) {
+    char stays = live[v.body->ins[k]];
+    const bool carries = k >= v.consts && k < v.consts + v.carry;
+    if (carries) stays = c.out[k - v.consts] |= stays;
+    c.in.push_back(stays);
+    if (stays) continue;
+    smaller = true;
+    left.consts -= k < v.consts;
+    left.carry -= carries;
+  }
+  for (char stays : c.out) smaller = smaller || !stays;
+  if (!smaller) return false;
+  left.body = detail::without(*v.body, c.in, c.out);
+  c.params = params(left);
+  return true;
 }
 
 }  // namespace fx::inline v0
