@@ -2,23 +2,34 @@
 #pragma once
 #include <cstring>
 
+#include "code/dump.hpp"
+#include "code/loop.hpp"
 #include "executable.hpp"
 
 namespace fx::inline v0::tiled {
 
 // Carries that the body updates in place stay in the memory of the result; others alternate between it and a spare one,
-// so that the last step writes the result. Rows are read and written where they lie.
+// so that the last step writes the result. Rows are read and written where they lie. A small body is one function with
+// the loop in it (code/loop.hpp); else, and where steps are counted, its kernels run one by one.
 class ScanStep : public Step {
  public:
   ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared = nullptr);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
-  std::string code_text() const override { return body_.text("asm"); }
+  std::string code_text() const override;
 
  private:
   TiledExecutable body_;
   Vec<std::int64_t> bytes_;  // of each carry
+  code::LoopCode code_;
 
+  std::int64_t args_bytes() const { return align64(code::args_bytes(code_.ports + k.carries)); }
+  std::int64_t code_bytes() const { return code_ ? args_bytes() + code_.frame_bytes + code_.workspace : 0; }
+  void run_code(const Memory& m, char* scratch) const;
+  char* start_carry(const Memory& m, int c, tile::Counts* counts) const;
+  char* row(const Memory& m, const tile::Access& a, std::int64_t t) const {
+    return m.at(a) + (k.reverse ? k.space[0] - 1 - t : t) * a.stride[0] * m.element_size(a);
+  }
   std::int64_t buffers() const {
     return align64((k.in.size() + k.out.size() + k.carries) * std::int64_t(sizeof(Buffer)));
   }
@@ -31,17 +42,62 @@ FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& pr
     const Type& t = program.buffers[k.out[c].buffer].type;
     bytes_.push_back(numel(t) * size_of(t.dtype));
   }
+  if (k.space[0] > 0) code_ = code::make_loop(k, level());
+}
+
+FX_INLINE std::string ScanStep::code_text() const {
+  if (code_) return "the whole loop, " + code::dump(code_.bytes);
+  return std::string("kernel by kernel: ") + (code_.missing ? code_.missing : "no steps") + "\n" + body_.text("asm");
 }
 
 FX_INLINE std::int64_t ScanStep::scratch_bytes() const {
   std::int64_t n = buffers() + align64(body_.workspace()) +
                    align64(body_.program().kernels.size() * std::int64_t(sizeof(tile::Counts)));
+  if (code_bytes() > n) n = code_bytes();
   for (int c = 0; c < k.carries; ++c)
     if (!k.in_place[c]) n += align64(bytes_[c]);
   return n;
 }
 
+// Where carry c starts; one that stays in its place is there now, and so is the result of no steps.
+FX_INLINE char* ScanStep::start_carry(const Memory& m, int c, tile::Counts* counts) const {
+  char *start = m.at(k.in[k.consts + c]), *result = m.at(k.out[c]);
+  if (start == result || !(k.in_place[c] || k.space[0] == 0)) return start;
+  if (bytes_[c] > 0) std::memcpy(result, start, std::size_t(bytes_[c]));
+  if (counts) counts->bytes_in += bytes_[c], counts->bytes_out += bytes_[c];
+  return result;
+}
+
+FX_INLINE void ScanStep::run_code(const Memory& m, char* scratch) const {
+  const std::int64_t length = k.space[0];
+  auto* args = reinterpret_cast<code::BodyArgs*>(scratch);
+  scratch += args_bytes();
+  args->rows = length;
+  args->frame = scratch;
+  scratch += code_.frame_bytes;
+  code::Port *in = args->port, *out = in + k.in.size(), *spare = in + code_.ports;
+  in[code_.ports - 1] = {scratch, 0};
+  scratch += code_.workspace;
+  const std::int64_t way = k.reverse ? -1 : 1;
+  auto rows = [&](const tile::Access& a) { return code::Port{row(m, a, 0), way * a.stride[0] * m.element_size(a)}; };
+  for (int i = 0; i < k.consts; ++i) in[i] = {m.at(k.in[i]), 0};
+  for (int i = k.consts + k.carries; i < k.in.size(); ++i) in[i] = rows(k.in[i]);
+  for (int j = k.carries; j < k.out.size(); ++j) out[j] = rows(k.out[j]);
+  for (int c = 0; c < k.carries; ++c) {
+    in[k.consts + c] = {start_carry(m, c, nullptr), 0};
+    out[c] = {m.at(k.out[c]), 0};
+    if (k.in_place[c]) continue;
+    *spare = {scratch, 0};
+    scratch += align64(bytes_[c]);
+    if (length % 2 == 0) std::swap(*spare, out[c]);
+    ++spare;
+  }
+  code_.prepare(args->frame, in);
+  code_.run(args);
+}
+
 FX_INLINE void ScanStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
+  if (code_ && !counts) return run_code(m, scratch);
   const std::int64_t length = k.space[0];
   Buffer *in = reinterpret_cast<Buffer*>(scratch), *out = in + k.in.size();
   scratch += buffers();
@@ -53,24 +109,18 @@ FX_INLINE void ScanStep::run(const Memory& m, char* scratch, tile::Counts* count
 
   for (int i = 0; i < k.in.size(); ++i) in[i].data = m.at(k.in[i]);
   for (int c = 0; c < k.carries; ++c) {
-    char *start = m.at(k.in[k.consts + c]), *result = m.at(k.out[c]), *spare = result;
+    char *result = m.at(k.out[c]), *spare = result;
     if (!k.in_place[c]) {
       spare = scratch;
       scratch += align64(bytes_[c]);
     }
-    const bool copies = start != result && (k.in_place[c] || length == 0);
-    if (copies && bytes_[c] > 0) std::memcpy(result, start, std::size_t(bytes_[c]));
-    if (copies && counts) counts->bytes_in += bytes_[c], counts->bytes_out += bytes_[c];
-    if (copies) in[k.consts + c].data = result;
+    in[k.consts + c].data = start_carry(m, c, counts);
     out[c].data = length % 2 ? result : spare;
     out[k.out.size() + c].data = length % 2 ? spare : result;  // of the step after that
   }
-  auto row = [&](const tile::Access& a, std::int64_t t) {
-    return m.at(a) + (k.reverse ? length - 1 - t : t) * a.stride[0] * m.element_size(a);
-  };
   for (std::int64_t t = 0; t < length; ++t) {
-    for (int i = k.consts + k.carries; i < k.in.size(); ++i) in[i].data = row(k.in[i], t);
-    for (int j = k.carries; j < k.out.size(); ++j) out[j].data = row(k.out[j], t);
+    for (int i = k.consts + k.carries; i < k.in.size(); ++i) in[i].data = row(m, k.in[i], t);
+    for (int j = k.carries; j < k.out.size(); ++j) out[j].data = row(m, k.out[j], t);
     body_.run_counted({in, k.in.size()}, {out, k.out.size()}, workspace, inner);
     for (int c = 0; c < k.carries; ++c) {
       in[k.consts + c] = out[c];

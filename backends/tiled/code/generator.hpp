@@ -16,11 +16,15 @@ class Generator {
  public:
   Generator(const Recorded& recorded, Span<const int> inputs, Span<const int> outputs, Span<const Column> columns,
             bool avx512);
+  virtual ~Generator() = default;
   BodyCode make();
 
- private:
+ protected:
+  // For other loops than those over rows and columns (loop_generator.hpp): what they hold is theirs to say.
+  Generator(const Recorded& recorded, Span<const int> outputs, int lanes, bool avx512);
   static constexpr int max_parts = 3;
-  static constexpr int tail_mask = 7;  // the mask register of the lanes that exist in a last step
+  static constexpr int temporaries = 3;  // registers that an instruction may need beside its operands
+  static constexpr int tail_mask = 7;    // the mask register of the lanes that exist in a last step
 
   struct Value {
     enum Where : std::uint8_t { none, computed, port, uniform, constant } where = none;
@@ -35,7 +39,7 @@ class Generator {
     int reg = -1, spill = -1;
   };
   struct Item {
-    enum What : std::uint8_t { op, hold, store } what;
+    enum What : std::uint8_t { op, hold, store, other } what;
     int index;
   };
   struct Owner {
@@ -81,6 +85,10 @@ class Generator {
   void choose_lanes();
   void order_items();
   void collect_uses();
+  struct Fullest {
+    int simd = 1, mask = 1;
+  };
+  Fullest fullest() const;
   void choose_parts();
   void fix_shared(int room);
 
@@ -117,7 +125,7 @@ class Generator {
     return m;
   }
   int next_use(int v);
-  bool reloadable(int v) const { return values_[v].shared() || (values_[v].where == Value::port && !stored_); }
+  virtual bool reloadable(int v) const { return values_[v].shared() || (values_[v].where == Value::port && !stored_); }
   void spill(int v, int u);
   int free_register(File& f);
   int take(File& f, int v, int u);
@@ -134,10 +142,12 @@ class Generator {
 
   // generator_memory.hpp: one part of a port
   Mem element_at(int port, int u, int size);
-  void load_port(int reg, int v, int u);
+  virtual void load_port(int reg, int v, int u);
   void store_port(int j, int u);
   void load_bool(int reg, int port, int u);
   void store_bool(int v, int port, int u);
+  void flags_from(int reg, const Mem& bytes);
+  int flag_bytes(int v, int u);
   void copy_bytes(bool in, int port);
   Rm pool(std::uint64_t bits, int size);
   void tail_lanes(int reg, int size);

@@ -77,32 +77,37 @@ FX_INLINE void Generator::copy_bytes(bool in, int port) {
 
 FX_INLINE void Generator::load_bool(int to, int port, int u) {
   Mem m = element_at(port, u, 1);
-  if (avx512_) {
+  if (avx512_ && masked_) {
     const int t = temp(simd_);
-    if (masked_)
-      e_.vector(form::vmovdqu8, 16, t, 0, m, -1, {tail_mask, true});
-    else
-      e_.vector(lanes_ == 16 ? form::vmovups : form::vmovq, 16, t, 0, m);
+    e_.vector(form::vmovdqu8, 16, t, 0, m, -1, {tail_mask, true});
     return e_.vector(form::vptestmb, 16, to, t, t);
   }
   if (masked_) {
     copy_bytes(true, port);
     m = in_frame(bytes_slot_);
   }
-  const int zero = temp(simd_), length = lanes_ * word_;
-  e_.vector(word_ == 4 ? form::vpmovzxbd : form::vpmovzxbq, length, to, 0, m);
-  e_.vector(form::vpxord, length, zero, zero, zero);
-  e_.vector(word_ == 4 ? form::vpcmpgtd : form::vpcmpgtq, length, to, to, zero);
+  flags_from(to, m);
 }
 
-FX_INLINE void Generator::store_bool(int v, int port, int u) {
-  Mem m = element_at(port, u, 1);
+// All lanes of bools, from their bytes.
+FX_INLINE void Generator::flags_from(int to, const Mem& bytes) {
+  const int t = temp(simd_), length = lanes_ * word_;
+  if (avx512_) {
+    e_.vector(lanes_ == 16 ? form::vmovups : form::vmovq, 16, t, 0, bytes);
+    return e_.vector(form::vptestmb, 16, to, t, t);
+  }
+  e_.vector(word_ == 4 ? form::vpmovzxbd : form::vpmovzxbq, length, to, 0, bytes);
+  e_.vector(form::vpxord, length, t, t, t);
+  e_.vector(word_ == 4 ? form::vpcmpgtd : form::vpcmpgtq, length, to, to, t);
+}
+
+// A register with the bytes of bools.
+FX_INLINE int Generator::flag_bytes(int v, int u) {
   const Rm ones = pool(0x01, 1);
   const int t = temp(simd_), mask = reg(v, u);
   if (avx512_) {
     e_.vector(form::vmovdqu8, 16, t, 0, ones, -1, {mask, true});
-    if (masked_) return e_.vector(form::vmovdqu8_to, 16, t, 0, m, -1, {tail_mask, false});
-    return e_.vector(lanes_ == 16 ? form::vmovups_to : form::vmovq_to, 16, t, 0, m);
+    return t;
   }
   if (word_ == 8) {
     const int four = narrowed(mask);
@@ -113,8 +118,15 @@ FX_INLINE void Generator::store_bool(int v, int port, int u) {
   }
   e_.vector(form::vpacksswb, 16, t, t, t);
   e_.vector(form::vpandd, 16, t, t, ones);
+  return t;
+}
+
+FX_INLINE void Generator::store_bool(int v, int port, int u) {
+  Mem m = element_at(port, u, 1);
+  const int t = flag_bytes(v, u);
+  if (avx512_ && masked_) return e_.vector(form::vmovdqu8_to, 16, t, 0, m, -1, {tail_mask, false});
   if (masked_) m = in_frame(bytes_slot_);
-  e_.vector(lanes_ == 8 ? form::vmovq_to : form::vmovd_to, 16, t, 0, m);
+  e_.vector(lanes_ == 16 ? form::vmovups_to : lanes_ == 8 ? form::vmovq_to : form::vmovd_to, 16, t, 0, m);
   if (masked_) copy_bytes(false, port);
 }
 

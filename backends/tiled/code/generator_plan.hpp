@@ -24,13 +24,31 @@ FX_INLINE Generator::Generator(const Recorded& recorded, Span<const int> inputs,
   choose_parts();
 }
 
+FX_INLINE Generator::Generator(const Recorded& recorded, Span<const int> outputs, int lanes, bool avx512)
+    : r_(recorded),
+      code_(recorded.r.code),
+      needed_(recorded.needed),
+      outputs_(outputs),
+      avx512_(avx512),
+      inputs_(0),
+      lanes_(lanes),
+      word_(avx512 ? 4 : 32 / lanes) {
+  find_extrema();
+  simd_.size = avx512 ? 32 : 16;
+  mask_.size = avx512 ? tail_mask : 0;
+  mask_.fixed = 1;
+  values_.resize(r_.r.regs.size());
+  part_.resize(values_.size() * max_parts);
+}
+
 FX_INLINE void Generator::find_extrema() {
   Vec<int> uses(r_.def.size(), 0);
   for (int at = 0; at < code_.size(); ++at)
     if (needed_[at]) r_.for_operands(code_[at], [&](int reg) { ++uses[reg]; });
   for (int reg : outputs_) ++uses[r_.same[reg]];
-  for (Instr& i : code_) {
-    if (i.op != Instr::select || !is_float(i.type)) continue;
+  for (int at = 0; at < code_.size(); ++at) {
+    Instr& i = code_[at];
+    if (!needed_[at] || i.op != Instr::select || !is_float(i.type)) continue;
     const int mask = r_.same[i.a], test = r_.def[mask], a = r_.same[i.b], b = r_.same[i.c];
     if (test < 0 || uses[mask] != 1) continue;
     const Instr& c = code_[test];
@@ -129,7 +147,7 @@ FX_INLINE void Generator::collect_uses() {
       const Item& s = seq_[at];
       if (s.what == Item::op)
         r_.for_operands(code_[s.index], [&](int reg) { f(reg, at); });
-      else
+      else if (s.what != Item::other)
         f(s.what == Item::hold ? s.index : r_.same[outputs_[s.index]], at);
     }
   };
@@ -143,34 +161,43 @@ FX_INLINE void Generator::collect_uses() {
   each_use([&](int reg, int at) { uses_[values_[reg].next++] = at; });
 }
 
-// As many vectors as registers hold at the fullest point.
-FX_INLINE void Generator::choose_parts() {
+// How many registers one vector's values fill at the fullest point.
+FX_INLINE Generator::Fullest Generator::fullest() const {
   Vec<int> change[2] = {Vec<int>(seq_.size() + 2, 0), Vec<int>(seq_.size() + 2, 0)};
   Vec<int> born(values_.size(), 0);
   for (int at = 0; at < seq_.size(); ++at)
     if (seq_[at].what == Item::op) born[code_[seq_[at].index].dst] = at;
   for (int v = 0; v < values_.size(); ++v) {
     const Value& x = values_[v];
-    if (x.count == 0 || x.shared()) continue;
+    if (x.count == 0 || x.shared() || x.fixed >= 0) continue;
     const int from = x.where == Value::port ? uses_[x.first] : born[v];
     ++change[in_mask(v)][from];
     --change[in_mask(v)][uses_[x.first + x.count - 1] + 1];
   }
-  int most[2] = {1, 1}, now[2] = {0, 0};
-  for (int at = 0; at < seq_.size(); ++at)
-    for (int c = 0; c < 2; ++c) {
-      now[c] += change[c][at];
-      most[c] = now[c] > most[c] ? now[c] : most[c];
-    }
-  constexpr int spare = 3;  // temporaries
+  Fullest most;
+  int now[2] = {0, 0};
+  for (int at = 0; at < seq_.size(); ++at) {
+    for (int c = 0; c < 2; ++c) now[c] += change[c][at];
+    most.simd = now[0] > most.simd ? now[0] : most.simd;
+    most.mask = now[1] > most.mask ? now[1] : most.mask;
+  }
+  return most;
+}
+
+// As many vectors as registers hold there.
+FX_INLINE void Generator::choose_parts() {
+  const Fullest most = fullest();
   parts_ = calls_ ? 1 : max_parts;
-  while (parts_ > 1 && (parts_ * most[0] + spare > simd_.size || (avx512_ && parts_ * most[1] >= mask_.size))) --parts_;
-  if (!calls_) fix_shared(simd_.size - parts_ * most[0] - spare);
+  while (parts_ > 1 && (parts_ * most.simd + temporaries > simd_.size || (avx512_ && parts_ * most.mask >= mask_.size)))
+    --parts_;
+  if (!calls_) fix_shared(simd_.size - parts_ * most.simd - temporaries);
 }
 
 // The constants and row values that are read most keep a register, `room` at most.
 FX_INLINE void Generator::fix_shared(int room) {
-  for (int k = simd_.size - 1; room > 0; --k, --room) {
+  for (int k = simd_.size - 1; room > 0 && k >= 0; --k) {
+    if (simd_.fixed >> k & 1) continue;
+    --room;
     int best = -1;
     for (int v = 0; v < values_.size(); ++v) {
       const Value& x = values_[v];
