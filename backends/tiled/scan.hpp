@@ -42,12 +42,15 @@ FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& pr
     const Type& t = program.buffers[k.out[c].buffer].type;
     bytes_.push_back(numel(t) * size_of(t.dtype));
   }
-  if (k.space[0] > 0) code_ = code::make_loop(k, level());
+  if (k.space[0] > 0)
+    code_ = code::make_loop(k, level());
+  else
+    code_.missing = "it has no steps";
 }
 
 FX_INLINE std::string ScanStep::code_text() const {
   if (code_) return "the whole loop, " + code::dump(code_.bytes);
-  return std::string("kernel by kernel: ") + (code_.missing ? code_.missing : "no steps") + "\n" + body_.text("asm");
+  return std::string("kernel by kernel: ") + code_.missing + "\n" + body_.text("asm");
 }
 
 FX_INLINE std::int64_t ScanStep::scratch_bytes() const {

@@ -149,6 +149,7 @@ const Case cases[] = {
     FX_BOTH(vpmovzxbq, eighth_rm | all_masks, each_length, vpmovzxbq, (o.r, o.x()))
     FX_EVEX(vpmovqd, half_rm, each_length, vpmovqd, (o.x(), o.r))
     FX_VEX(vextractf128, half_rm | has_imm, l32, vextractf128, (o.x(), o.yr(), o.imm))
+    FX_EVEX(vextractf32x4, half_rm | has_imm, l32, vextractf32x4, (o.x(), static_cast<const Xbyak::Ymm&>(o.r), o.imm))
     FX_EVEX(vextractf64x4, half_rm | has_imm, l64, vextractf64x4, (o.x(), static_cast<const Xbyak::Zmm&>(o.r), o.imm))
     FX_BOTH(vshufps, vvvv | broadcasts | all_masks | has_imm, each_length, vshufps, (o.r, o.v, o.x(), o.imm))
     FX_BINARY(vpackssdw)

@@ -128,6 +128,7 @@ FX_FORM(vpmovzxbd, p66, m38, 0x31, 0, 0, Tuple::quarter)
 FX_FORM(vpmovzxbq, p66, m38, 0x32, 0, 0, Tuple::eighth)
 FX_FORM(vpmovqd, pf3, m38, 0x35, only, 0, Tuple::half)        // from reg to rm
 FX_FORM(vextractf128, p66, m3a, 0x19, 0, only)                // from reg to rm
+FX_FORM(vextractf32x4, p66, m3a, 0x19, only, 0, Tuple::half)  // the same of 32 bytes, for all registers
 FX_FORM(vextractf64x4, p66, m3a, 0x1b, only, 1, Tuple::half)  // from reg to rm
 FX_FORM(vshufps, np, m0f, 0xc6, 0, 0)
 FX_FORM(vpackssdw, p66, m0f, 0x6b, 0, 0)

@@ -54,6 +54,9 @@ class LoopBody {
   // `vector`: bytes of a register.
   LoopBody(const tile::Kernel& scan, int vector_bytes);
 
+  // An operation that only loops have: lanes b .. 2 b - 1 of a, from lane 0 on.
+  static constexpr Instr::Op upper = Instr::Op(253);
+
   const char* missing = nullptr;  // why there is no code: what the body has that it cannot have
   Recorder r;
   int lanes = 0;
@@ -74,6 +77,7 @@ class LoopBody {
   static constexpr int most_prepared = 256;
   static constexpr int most_held = 8;  // vectors of carries in registers
   struct Box;
+  struct Folding;
   struct Known {
     int reg, lanes;
     bool spread;
@@ -82,6 +86,7 @@ class LoopBody {
 
   const tile::Kernel& scan_;
   const tile::Program& p_;
+  Vec<tile::BufferDecl> own_;  // buffers beside the program's
   std::map<At, Known> vectors_, spreads_;
   std::map<std::pair<At, std::int64_t>, int> consts_;
   std::map<std::uint64_t, int> constants_[dtype_count];
@@ -90,6 +95,13 @@ class LoopBody {
   void add_map(const tile::Kernel& k);
   void add_copy(const tile::Kernel& k);
   void add_dot(const tile::Kernel& k);
+  void add_reduce(const tile::Kernel& k);
+  tile::Access reduced(const tile::Kernel& k, bool in_rows);
+  int fold_row(const Folding& fold, const tile::Kernel& k, const tile::Access& from, std::int64_t element,
+               const Dims& axes, std::int64_t count);
+  int fold_column(const Folding& fold, const tile::Kernel& k, const tile::Access& from, std::int64_t element,
+                  std::int64_t stride, int n, const Dims& axes);
+  int first_lanes(int n);
   void choose_lanes(int vector_bytes);
   void begin_carries();
   void end_carries();
@@ -97,7 +109,10 @@ class LoopBody {
 
   int port_of(int buffer, std::int64_t& at) const;
   LoopPlace place(const tile::Access& a, std::int64_t element, int n) const;
-  DType dtype(const tile::Access& a) const { return p_.buffers[a.buffer].type.dtype; }
+  DType dtype(const tile::Access& a) const {
+    const int own = a.buffer - p_.buffers.size();
+    return own < 0 ? p_.buffers[a.buffer].type.dtype : own_[own].type.dtype;
+  }
   bool is_const(int port) const { return port < scan_.consts; }
   int push(const Instr& i, DType result);
   int constant(DType d, std::uint64_t bits);
@@ -117,4 +132,5 @@ class LoopBody {
 #if FX_BODIES
 #include "loop_flatten.hpp"
 #include "loop_kernels.hpp"
+#include "loop_reduce.hpp"
 #endif

@@ -23,7 +23,7 @@ FX_INLINE void LoopBody::choose_lanes(int vector_bytes) {
   auto see = [&](DType d) { widest = size_of(d) > widest ? size_of(d) : widest; };
   for (const tile::BufferDecl& b : p_.buffers) see(b.type.dtype);
   for (const tile::Kernel& k : p_.kernels) {
-    if (k.kind != tile::KernelKind::map) continue;
+    if (!k.body) continue;
     const tile::RecordedBody body = tile::record_body(*k.body, Dims(k.space.n, 0));
     for (DType d : body.r.regs) see(d);
   }
@@ -31,7 +31,8 @@ FX_INLINE void LoopBody::choose_lanes(int vector_bytes) {
 }
 
 FX_INLINE int LoopBody::port_of(int buffer, std::int64_t& at) const {
-  const tile::BufferDecl& d = p_.buffers[buffer];
+  const int own = buffer - p_.buffers.size();
+  const tile::BufferDecl& d = own < 0 ? p_.buffers[buffer] : own_[own];
   if (d.place == tile::BufferDecl::workspace) {
     at += d.at;
     return ports - 1;

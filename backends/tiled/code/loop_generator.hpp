@@ -41,6 +41,7 @@ class LoopGenerator : Generator {
   void store(const LoopStore& s);
   void store_flags(const LoopStore& s);
   void move(const LoopMove& m);
+  void upper(const Instr& i);
   const Form* whole(int bytes, bool store) const;
   void set_tail(int lanes);
   int mask_of(int lanes, int size);
@@ -270,6 +271,17 @@ FX_INLINE void LoopGenerator::move(const LoopMove& m) {
   e_.vector(*whole(m.size, true), 16, t, 0, address(m.to));
 }
 
+// The lanes from i.b on, which are as many, in the place of the first.
+FX_INLINE void LoopGenerator::upper(const Instr& i) {
+  using namespace form;
+  const int a = reg(r_.same[i.a], 0), half = i.b * size_of(i.to);
+  retire(i, 0);
+  const int to = result(i.dst, 0);
+  if (half == 32) return e_.vector(vextractf64x4, 64, a, 0, to, 1);
+  if (half == 16) return e_.vector(avx512_ ? vextractf32x4 : vextractf128, 32, a, 0, to, 1);
+  e_.vector(vshufps, 16, to, a, a, half == 8 ? 0x0e : 0x01);
+}
+
 FX_INLINE void LoopGenerator::step() {
   forget_all();
   tail_lanes_ = 0;
@@ -278,7 +290,10 @@ FX_INLINE void LoopGenerator::step() {
     const Item& s = seq_[pos_];
     const LoopItem* item = seq_item_[pos_] < b_.items.size() ? &b_.items[seq_item_[pos_]] : nullptr;
     if (s.what == Item::op) {
-      emit(code_[s.index], 0);
+      if (code_[s.index].op == LoopBody::upper)
+        upper(code_[s.index]);
+      else
+        emit(code_[s.index], 0);
     } else if (s.what == Item::hold) {
       reg(s.index, 0);
     } else if (s.what == Item::store) {
@@ -362,6 +377,7 @@ FX_INLINE LoopCode LoopGenerator::make() {
   c.workspace = b_.workspace;
   c.bytes = e_.bytes();
   c.block = CodeBlock(c.bytes);
+  if (!c.block) c.missing = "there is no executable memory left";
   return std::move(c);
 }
 
