@@ -39,6 +39,7 @@ class InstrWriter {
   Reg compare(const Instr& i, Reg a, Reg b);
   Reg select(const Instr& i, Reg m, Reg a, Reg b);
   Reg absolute(const Instr& i, Reg a);
+  Reg scale(const Instr& i, Reg a, Reg n);
   // ptx_divide.hpp
   struct Magnitude {
     Reg value, sign;  // sign: all bits those of the sign
@@ -134,6 +135,7 @@ FX_INLINE Reg InstrWriter::number(const Instr& i, Reg a, Reg b, Reg c) {
     case Instr::mul: return simple(i, real ? "mul.rn" : "mul.lo", t, {a, b});
     case Instr::div: return simple(i, "div.rn", t, {a, b});
     case Instr::fma: return simple(i, "fma.rn", t, {a, b, c});
+    case Instr::scale: return scale(i, a, b);
     case Instr::sqrt: return simple(i, "sqrt.rn", t, {a});
     case Instr::rint: return simple(i, "cvt.rni", Op(t, t), {a});
     case Instr::floor: return simple(i, "cvt.rmi", Op(t, t), {a});
@@ -152,6 +154,22 @@ FX_INLINE Reg InstrWriter::absolute(const Instr& i, Reg a) {
   const DType d = i.type;
   if (is_float(d)) return simple(i, "and", bits_type(d), {a, bits_of((std::uint64_t(1) << (8 * size_of(d) - 1)) - 1)});
   return in(d, unsigned_ints) ? a : magnitude(d, a).value;
+}
+
+// As fp::scale.
+FX_INLINE Reg InstrWriter::scale(const Instr& i, Reg a, Reg n) {
+  using fx::detail::fp::Format;
+  const DType d = i.type;
+  const bool single = size_of(d) == 4;
+  const int mant = single ? Format<float>::mant : Format<double>::mant;
+  const auto magic =
+      single ? fx::detail::to_bits(Format<float>::scale_magic) : fx::detail::to_bits(Format<double>::scale_magic);
+  const std::uint64_t exponent = single ? Format<float>::inf_bits : Format<double>::inf_bits;
+  const std::string_view t = type_of_arithmetic(d), b = bits_type(d), u = unsigned_type(d);
+  const Reg at = simple(i, "add.rn", t, {n, constant(d, magic)});
+  const Reg half = simple(i, "and", b, {simple(i, "shl", b, {at, mant - 1}), bits_of(exponent)});
+  const Reg rest = simple(i, "sub", u, {simple(i, "shl", b, {at, mant}), half});
+  return simple(i, "mul.rn", t, {simple(i, "mul.rn", t, {a, half}), rest});
 }
 
 FX_INLINE Reg InstrWriter::logic(const Instr& i, Reg a, Reg b) {

@@ -398,6 +398,55 @@ TEST_CASE("every small shape, one element a row of every dtype") {
   }
 }
 
+template <class T>
+std::uint64_t scaled_by(std::uint64_t a, std::uint64_t n) {
+  using namespace fx::detail;
+  return to_bits(std::ldexp(from_bits<T>(a), int(from_bits<T>(n))));
+}
+TEST_CASE("scaling by powers of two: every exponent, results that are subnormal, 0 or infinite") {
+  for (DType d : {f32, f64}) {
+    const DType bits = d == f32 ? u32 : u64;
+    const std::uint64_t mant = d == f32 ? 23 : 52, bias = d == f32 ? 127 : 1023, one = bias << mant;
+    const std::uint64_t keep = (std::uint64_t(1) << mant) - 1 + (std::uint64_t(1) << (mant + (d == f32 ? 8 : 11)));
+    Body b;
+    auto constant = [&](DType t, std::uint64_t v) { return b.r.constant(t, v); };
+    auto number = [&](int v) { return d == f32 ? fx::detail::to_bits(float(v)) : fx::detail::to_bits(double(v)); };
+    const int x = b.input(bits), y = b.input(bits), is_number = b.input(boolean);
+    const int field =
+        b.op(Instr::bit_or, bits, b.op(Instr::bit_and, bits, x, constant(bits, keep)), constant(bits, one));
+    const int a = b.op(Instr::bitcast, bits, d, field);  // 1 <= |a| < 2
+    const int whole = b.op(Instr::bit_and, bits, y, constant(bits, 4 * bias + 3));
+    const int power = b.op(Instr::sub, d, b.op(Instr::convert, bits, d, whole), constant(d, number(int(2 * bias) - 1)));
+    const int last = constant(d, number(int(2 * bias) - 1));
+    const int within = b.op(Instr::select, d, b.op(Instr::lt, d, boolean, last, power), last, power);
+    const int nan = constant(d, fx::detail::to_bits(0.0) | (d == f32 ? 0x7fc00000 : 0x7ff8000000000000));
+    const int scaled = b.op(Instr::scale, d, a, within);
+    b.out = {scaled, b.op(Instr::scale, d, b.op(Instr::select, d, is_number, a, nan), within),
+             b.op(Instr::scale, d, constant(d, one), within), a, within};
+    CAPTURE(name(d));
+    compare_lengths(b, 9);
+    // Against the C library.
+    const Tiers t(b);
+    constexpr int n = VectorProgram::max_block;
+    for (std::size_t tier = 0; tier < t.programs.size(); ++tier)
+      for (int first = 0; first < 4096; first += n) {
+        Array in[] = {Array(bits, n), Array(bits, n), Array(boolean, n)};
+        std::vector<Array> out;
+        for (int reg : b.out) out.emplace_back(b.r.regs[reg], n);
+        Random r{std::uint64_t(first)};
+        for (int k = 0; k < n; ++k) in[0].set(k, r.next()), in[1].set(k, std::uint64_t(first + k)), in[2].set(k, 1);
+        const void* from[] = {in[0].data(), in[1].data(), in[2].data()};
+        void* to[] = {out[0].data(), out[1].data(), out[2].data(), out[3].data(), out[4].data()};
+        t.programs[tier].run(t.scratch[tier]->p, from, to, n);
+        int wrong = 0;
+        for (int k = 0; k < n; ++k)
+          wrong += out[0][k] !=
+                   (d == f32 ? scaled_by<float>(out[3][k], out[4][k]) : scaled_by<double>(out[3][k], out[4][k]));
+        CHECK(wrong == 0);
+      }
+  }
+}
+
 TEST_CASE("results are inputs, constants, and one value several times") {
   for (DType d : all) {
     Body b;

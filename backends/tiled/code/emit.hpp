@@ -24,6 +24,7 @@ FX_INLINE void Generator::emit(const Instr& i, int u) {
     case Instr::rint: return unary(fp(vroundps, vroundpd), i, u, 8);
     case Instr::floor: return unary(fp(vroundps, vroundpd), i, u, 9);
     case Instr::fma: return fma(i, u);
+    case Instr::scale: return avx512_ ? binary(fp(vscalefps, vscalefpd), i, u) : scale_avx2(i, u);
     case Instr::neg: return negate(i, u);
     case Instr::abs: return absolute(i, u);
     case Instr::bit_and:
@@ -104,6 +105,27 @@ FX_INLINE void Generator::retire_others(const Instr& i, int u, int dst) {
   r_.for_operands(i, [&](int v) {
     if (part(v, u).reg != dst && dies(v, u)) drop(v, u);
   });
+}
+
+// As fp::scale.
+FX_INLINE void Generator::scale_avx2(const Instr& i, int u) {
+  using namespace form;
+  using fx::detail::fp::Format;
+  const DType d = i.type;
+  const int length = bytes(d), size = size_of(d), mant = size == 4 ? Format<float>::mant : Format<double>::mant;
+  const auto magic =
+      size == 4 ? fx::detail::to_bits(Format<float>::scale_magic) : fx::detail::to_bits(Format<double>::scale_magic);
+  const std::uint64_t exponent = size == 4 ? Format<float>::inf_bits : Format<double>::inf_bits;
+  const Form& shift = by_size(d, vpsllvd, vpsllvq);
+  const int a = reg(r_.same[i.a], u), n = reg(r_.same[i.b], u), t = temp(simd_), half = temp(simd_);
+  e_.vector(by_size(d, vaddps, vaddpd), length, t, n, pool(magic, size));
+  e_.vector(shift, length, half, t, pool(std::uint64_t(mant - 1), size));
+  e_.vector(vpandd, length, half, half, pool(exponent, size));
+  e_.vector(shift, length, t, t, pool(std::uint64_t(mant), size));
+  e_.vector(by_size(d, vpsubd, vpsubq), length, t, t, half);
+  e_.vector(by_size(d, vmulps, vmulpd), length, half, a, half);
+  retire(i, u);
+  e_.vector(by_size(d, vmulps, vmulpd), length, result(i.dst, u), half, t);
 }
 
 FX_INLINE void Generator::negate(const Instr& i, int u) {

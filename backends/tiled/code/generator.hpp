@@ -160,6 +160,7 @@ class Generator {
   void with_constant(const Form& f, const Instr& i, int u, std::uint64_t bits);
   void fma(const Instr& i, int u);
   void retire_others(const Instr& i, int u, int dst);
+  void scale_avx2(const Instr& i, int u);
   void negate(const Instr& i, int u);
   void absolute(const Instr& i, int u);
   void multiply_long(const Instr& i, int u);

@@ -155,6 +155,7 @@ FX_INLINE Kernel arithmetic_kernel(const Instr& i) {
       if (in(d, unsigned_ints)) return by_width(d, [&]<class U>() { return unary<op::Copy, U>(); });
       return by_type<only(i32) | only(i64)>(d, [&]<class T>() { return unary<op::AbsSigned, T>(); });
     case Instr::fma: return by_type<reals>(d, [&]<class T>() { return loop_of<op::Fma, T, T, T, T>; });
+    case Instr::scale: return by_type<reals>(d, [&]<class T>() { return binary<op::Scale, T>(); });
     case Instr::sqrt: return by_type<reals>(d, [&]<class T>() { return sqrt_kernel<T>(); });
 #if defined(__x86_64__)
     case Instr::rint: return by_type<reals>(d, [&]<class T>() -> Kernel { return loop_of<op::RintSoft, T, T>; });

@@ -40,6 +40,8 @@ struct Format {
   static constexpr T nan() { return from_bits<T>(nan_bits); }
   static constexpr T inf(bool neg) { return from_bits<T>(inf_bits | (neg ? sign_bit : 0)); }
   static constexpr T pow2(int e) { return from_bits<T>(U(e + emax - 1) << mant); }  // for normal results
+  // Added to a whole number, it leaves that and twice the bias in the low bits.
+  static constexpr T scale_magic = from_bits<T>((U(emax - 1 + mant) << mant | U(1) << (mant - 1)) + 2 * (emax - 1));
 };
 
 constexpr bool signbit(Real auto v) { return bits(v) & Format<decltype(v)>::sign_bit; }
@@ -265,6 +267,15 @@ constexpr T fma(T a, T b, T c) {
   if (__builtin_is_constant_evaluated()) return fma_soft(a, b, c);
   if constexpr (sizeof(T) == 4) return __builtin_fmaf(a, b, c);
   return T(__builtin_fma(a, b, c));
+}
+// a * 2^n for a whole n, |n| < 2 (emax - 1). One rounding if a 2^floor(n / 2) is exact; a is NaN if n is.
+template <Real T>
+constexpr T scale(T a, T n) {
+  using F = Format<T>;
+  using U = uint_of<T>;
+  const U i = bits(add(n, F::scale_magic));
+  const U half = U(i << (F::mant - 1)) & F::inf_bits;
+  return mul(mul(a, from_bits<T>(half)), from_bits<T>(U(i << F::mant) - half));
 }
 template <Real T>
 constexpr T rem(T a, T b) {

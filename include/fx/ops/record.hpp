@@ -20,6 +20,7 @@ struct Instr {
     div,
     neg,
     fma,
+    scale,
     sqrt,
     rint,
     floor,
@@ -110,6 +111,7 @@ FX_REC_BINARY(operator+, add, T)
 FX_REC_BINARY(operator-, sub, T)
 FX_REC_BINARY(operator*, mul, T)
 FX_REC_BINARY(operator/, div, T)
+FX_REC_BINARY(scale, scale, T)
 FX_REC_BINARY(idiv, idiv, T)
 FX_REC_BINARY(irem, irem, T)
 FX_REC_BINARY(operator&, bit_and, T)

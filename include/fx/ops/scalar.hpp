@@ -10,6 +10,8 @@
 //   a + b, a - b, a * b, -a, abs(a)   numbers; integers wrap, abs(min) is min
 //   a / b, fma(a, b, c), sqrt(a)      floats, each rounded once
 //   rint(a), floor(a)                 floats; rint rounds halves to even
+//   scale(a, n)                       floats: a * 2^n, rounded once, for a whole n, |n| < 2 bias (254 and 2046), and an
+//                                     a such that a * 2^floor(n/2) is exact. NaN if a is, and then n may be NaN too
 //   idiv(a, b), irem(a, b)            integers, truncating; x/0 is all ones, x%0 is x, min/-1 is min, min%-1 is 0.
 //                                     irem of floats is C's fmod, exact
 //   a & b, a | b, a ^ b, ~a           integers and bool
@@ -23,8 +25,8 @@
 //   lookup(table, size, i)            table[i], for a number type U, const U* table and an integer V i, clamped to
 //                                     [0, size). Recorders keep the pointer: tables are inline constexpr arrays
 //
-// and nothing is undefined for any operand. Two results that are NaN may differ in bits. At least one operand is no
-// constant: worlds need not fold.
+// and nothing but scale is undefined for any operand. Two results that are NaN may differ in bits. At least one operand
+// is no constant: worlds need not fold.
 //
 // g++ contracts a * b + c to an fma with -mfma, even across inlined functions and with -std=c++20. So products here
 // pass a barrier, which holds wherever they are inlined and lets loops vectorize. (A region of #pragma GCC optimize
@@ -95,6 +97,7 @@ struct Scalar {
   }
   friend constexpr Scalar fma(Scalar a, Scalar b, Scalar c) { return {fp::fma(a.v, b.v, c.v)}; }
   friend constexpr Scalar sqrt(Scalar a) { return {fp::sqrt(a.v)}; }
+  friend constexpr Scalar scale(Scalar a, Scalar n) { return {fp::scale(a.v, n.v)}; }
   friend constexpr Scalar rint(Scalar a) { return {fp::rint(a.v)}; }
   friend constexpr Scalar floor(Scalar a) { return {fp::floor(a.v)}; }
 
