@@ -45,8 +45,11 @@ FX_INLINE Reg InstrWriter::int_to_int(const Instr& i, Reg a) {
 FX_INLINE Reg InstrWriter::lookup(const Instr& i, Reg a) {
   const std::string_view t = type_of_arithmetic(i.type);
   const bool wide = size_of(i.type) == 8;
-  if (in(i.type, signed_ints)) a = w_.make(class_of(i.type), Op("max", t), {a, 0});
-  a = w_.make(class_of(i.type), Op("min", t), {a, i.b - 1});
+  if (i.op == Instr::pick)
+    a = w_.make(Reg::word, "and.b32", {a, 15});
+  else if (in(i.type, signed_ints))
+    a = w_.make(class_of(i.type), Op("max", t), {a, 0});
+  if (i.op == Instr::lookup) a = w_.make(class_of(i.type), Op("min", t), {a, i.b - 1});
   if (!wide) a = w_.make(Reg::quad, "cvt.u64.u32", {a});
   Str name("table");
   name.num(tables_.number(i));

@@ -119,6 +119,7 @@ FX_INLINE Reg InstrWriter::write(const Instr& i, Reg a, Reg b, Reg c) {
     case Instr::select: return select(i, a, b, c);
     case Instr::bitcast: return a;  // registers have no type
     case Instr::convert: return convert(i, a);
+    case Instr::pick:
     case Instr::lookup: return lookup(i, a);
     default: return number(i, a, b, c);
   }

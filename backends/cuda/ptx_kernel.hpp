@@ -174,8 +174,8 @@ FX_INLINE Vec<Reg> KernelWriter::run(const tile::RecordedBody& b, Span<const Reg
   auto each_operand = [](const Instr& i, auto&& f) {
     if (i.op == Instr::constant || i.op == Instr::input || i.op == Instr::index) return;
     f(i.a);
-    if (i.op != Instr::lookup && i.b >= 0) f(i.b);
-    if (i.op != Instr::lookup && i.c >= 0) f(i.c);
+    if (!i.has_table() && i.b >= 0) f(i.b);
+    if (!i.has_table() && i.c >= 0) f(i.c);
   };
   for (int reg : b.outs) wanted[reg] = 1;
   for (int k = code.size() - 1; k >= 0; --k)

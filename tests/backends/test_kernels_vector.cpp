@@ -301,6 +301,35 @@ TEST_CASE("blocks with strides") {
       }
 }
 
+TEST_CASE("an entry of sixteen, by the index's low bits") {
+  static constexpr float table[16] = {1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12, 13, -14, 15, -0.0f};
+  at_levels(
+      [] {
+        Recorded p;
+        Instr i{Instr::pick, u32};
+        i.a = p.input(u32), i.b = 16, i.imm = reinterpret_cast<std::uint64_t>(table);
+        p.out.push_back(p.r.push(i, f32));
+        p.out.push_back(p.r.push({Instr::convert, u32, f64, -1, p.in[0]}, f64));  // half as many lanes
+        const std::vector<int> both = p.out;
+        for (int outputs : {1, 2}) {
+          p.out.assign(both.begin(), both.begin() + outputs);
+          const tiled::VectorProgram program = p.make();
+          Scratch s(program.scratch_bytes());
+          program.prepare(s.p);
+          for (int n : {1, 7, 16, 63, 200}) {
+            Random r{std::uint64_t(n)};
+            Array from(u32, n), to(f32, n), other(f64, n);
+            for (int k = 0; k < n; ++k) from.set(k, r.next());
+            const void* in[] = {from.data()};
+            void* out[] = {to.data(), other.data()};
+            program.run(s.p, in, out, n);
+            for (int k = 0; k < n; ++k) REQUIRE(to[k] == to_bits(table[from[k] % 16]));
+          }
+        }
+      },
+      true);
+}
+
 TEST_CASE("positions and tables") {
   static constexpr double table[] = {1.5, -2, 3};
   static constexpr unsigned small[] = {7};

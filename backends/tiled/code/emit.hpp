@@ -39,6 +39,7 @@ FX_INLINE void Generator::emit(const Instr& i, int u) {
     case Instr::ne: return d == boolean ? bool_compare(i, u) : compare(i, u);
     case Instr::select: return select(i, u);
     case Instr::convert: return convert(i, u);
+    case Instr::pick: return pick(i, u);
     case Instr::lookup: return lookup(i, u);
     default: fail(ErrorCode::internal, "the code generator met an instruction that it does not know");
   }
@@ -189,6 +190,28 @@ FX_INLINE void Generator::shift(const Instr& i, int u) {
   if (i.op == Instr::shl) return binary(by_size(d, vpsllvd, vpsllvq), i, u);
   if (in(d, unsigned_ints)) return binary(by_size(d, vpsrlvd, vpsrlvq), i, u);
   binary(by_size(d, vpsravd, vpsravq), i, u);
+}
+
+// The table lies in the pool; AVX2 picks from both halves.
+FX_INLINE void Generator::pick(const Instr& i, int u) {
+  using namespace form;
+  const char* table = reinterpret_cast<const char*>(i.imm);
+  const int a = reg(r_.same[i.a], u);
+  if (avx512_) {
+    Mem all;
+    all.label = e_.constant(table, 64, 64);
+    retire(i, u);
+    return e_.vector(vpermps, 64, result(i.dst, u), a, all);
+  }
+  Mem low, high;
+  low.label = e_.constant(table, 32, 32);
+  high.label = e_.constant(table + 32, 32, 32);
+  const int upper = temp(simd_), which = temp(simd_), dst = result(i.dst, u);
+  e_.vector(vpsllvd, bytes(u32), which, a, pool(28, 4));
+  e_.vector(vpermps, 32, upper, a, high);
+  e_.vector(vpermps, 32, dst, a, low);
+  e_.vector(vblendvps, 32, dst, dst, upper, which << 4);
+  retire(i, u);
 }
 
 // table[index], the index clamped: lanes of an index and of an element may differ in size.

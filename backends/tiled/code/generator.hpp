@@ -165,6 +165,7 @@ class Generator {
   void absolute(const Instr& i, int u);
   void multiply_long(const Instr& i, int u);
   void select(const Instr& i, int u);
+  void pick(const Instr& i, int u);
   void lookup(const Instr& i, int u);
   void bits(const Instr& i, int u);
   void shift(const Instr& i, int u);

@@ -23,7 +23,7 @@ struct Recorded {
   void for_operands(const Instr& i, F&& f) const {
     if (i.op == Instr::constant || i.op == Instr::input || i.op == Instr::index) return;
     f(same[i.a]);
-    if (i.op == Instr::lookup) return;  // b is the table's size
+    if (i.has_table()) return;
     if (i.b >= 0) f(same[i.b]);
     if (i.c >= 0) f(same[i.c]);
   }

@@ -98,6 +98,14 @@ void lookup_groups(char* dst, const Place* a, const Place*, const Place* c, std:
     }
 }
 
+inline void pick_groups(char* dst, const Place* a, const Place*, const Place* c, std::int64_t groups) {
+  auto* o = reinterpret_cast<alias_of<float>*>(dst);
+  auto* index = reinterpret_cast<const alias_of<std::uint32_t>*>(a->p);
+  auto* table = reinterpret_cast<const alias_of<float>*>(c->p);
+  for (; groups > 0; --groups, o += group, index += a->step)
+    for (int i = 0; i < group; ++i) o[i] = table[index[i] % 16];
+}
+
 constexpr DTypes words = integers & computed, reals = floats & computed, dwords = words | reals;
 
 // Calls f<U>() for the unsigned type as wide as d.
@@ -206,6 +214,7 @@ FX_INLINE Kernel kernel_of(const Instr& i) {
     case Instr::select: return by_width(i.type, [&]<class U>() { return loop_of<op::Select, U, Byte, U, U>; });
     case Instr::bitcast: return by_width(i.type, [&]<class U>() { return unary<op::Copy, U>(); });
     case Instr::convert: return by_type<computed>(i.type, [&]<class T>() { return convert_from<T>(i.to); });
+    case Instr::pick: return &pick_groups;
     case Instr::lookup:
       return by_type<words>(i.type, [&]<class I>() -> Kernel {
         return size_of(i.to) == 4 ? &lookup_groups<std::uint32_t, I> : &lookup_groups<std::uint64_t, I>;

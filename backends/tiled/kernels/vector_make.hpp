@@ -94,7 +94,7 @@ struct VectorProgram::Maker {
       s.run = kernels::kernel_of(i);
       if (!s.run) no_loop(i);
       s.a = place[code.same[i.a]];
-      if (i.op == Instr::lookup) {
+      if (i.has_table()) {
         s.c = new_place();
         p.tables_.push_back({s.c, i.b, reinterpret_cast<const void*>(i.imm)});
       } else {

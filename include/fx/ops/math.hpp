@@ -1,7 +1,7 @@
 // ops/math.hpp -- the mathematical functions over an emission value V (ops/scalar.hpp): exponentials and logarithms
-// from math_exp.hpp, and here rsqrt, sin, cos and erf_inv.
+// from math_exp.hpp, tanh from math_tanh.hpp, and here rsqrt, sin, cos and erf_inv.
 #pragma once
-#include "math_exp.hpp"
+#include "math_tanh.hpp"
 
 namespace fx::inline v0 {
 namespace detail::math {
@@ -50,34 +50,38 @@ struct Turns {
 template <class T>
 inline constexpr Turns<T> turns{};
 
-// x = (4 j + q) pi/2 + hi + lo, |hi| <= pi/4 (1 + eps), q in the low two bits of i. Payne-Hanek in floating point: the
-// fractional part of x / (2 pi) as an unevaluated sum, exact to 2^-58 (float) or 2^-130 (double) turns.
+// a = |x|; x = (4 j + q) pi/2 + hi + lo, |hi| <= pi/4 (1 + eps), q in the low two bits of i. Payne-Hanek in floating
+// point: the fractional part of x / (2 pi) as an unevaluated sum, exact to 2^-58 (float) or 2^-130 (double) turns.
 template <class V>
 struct Quadrant {
   V hi, lo;
   Bits<V> i;
 };
 template <class V>
-constexpr Quadrant<V> quadrant(V x) {
+constexpr Quadrant<V> quadrant(V x, V a) {
   using T = typename V::type;
   using W = Turns<T>;
   constexpr const W& t = turns<T>;
   // The field of the exponent is block * 2^log_block + ..., the blocks' lower half being |x| < 2: one window for all.
-  const auto block =
-      (shr(bits(x), Bits<V>::c(Of<V>::mant + W::log_block)) & Bits<V>::c(2 * W::blocks - 1)) - Bits<V>::c(W::blocks);
-  using I = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  const auto index = bitcast<I>(block);
-  const V p0 = lookup(t.part[0], W::blocks, index), p1 = lookup(t.part[1], W::blocks, index);
-  const V p2 = lookup(t.part[2], W::blocks, index), p3 = lookup(t.part[3], W::blocks, index);
+  V p[4];
+  const auto field = Bits<V>::c(Of<V>::mant + W::log_block);
+  if constexpr (Of<V>::single) {
+    const V two = num<V>(2);
+    const auto index = shr(bits(select(lt(a, two), two, a)), field);  // and 16 more
+    for (int k = 0; k < 4; ++k) p[k] = pick(t.part[k], index);
+  } else {
+    const auto block = (shr(bits(x), field) & Bits<V>::c(2 * W::blocks - 1)) - Bits<V>::c(W::blocks);
+    for (int k = 0; k < 4; ++k) p[k] = lookup(t.part[k], W::blocks, bitcast<std::int64_t>(block));
+  }
 
   const V xs = x * V::c(Of<V>::pow2(-W::up));
-  const V a0 = fma(xs, p0, -rint(xs * p0));  // exact
-  const V y1 = xs * p1, a1 = y1 - rint(y1);  // exact
+  const V a0 = fma(xs, p[0], -rint(xs * p[0]));  // exact
+  const V y1 = xs * p[1], a1 = y1 - rint(y1);    // exact
   const auto [n, i] = nearest(a0 + a1, T(4));
   const auto f = fast_two_sum(fma(n, num<V>(-0.25), a0), a1);  // x / (2 pi) less whole quarters, leading terms
-  const V y2 = xs * p2;
-  const auto g = fast_two_sum(fma(xs, p1, -y1), y2);
-  const V rest = fma(xs, p3, fma(xs, p2, -y2) + g.lo) + f.lo;
+  const V y2 = xs * p[2];
+  const auto g = fast_two_sum(fma(xs, p[1], -y1), y2);
+  const V rest = fma(xs, p[3], fma(xs, p[2], -y2) + g.lo) + f.lo;
   const auto h = fast_two_sum(f.hi, g.hi);
   const auto r = fast_two_sum(h.hi, h.lo + rest);
   const V tau = V::c(T(6.283185307179586476925));
@@ -85,10 +89,10 @@ constexpr Quadrant<V> quadrant(V x) {
   const V hi = r.hi * tau;
   return {hi, fma(r.lo, tau, fma(r.hi, tau_low, fma(r.hi, tau, -hi))), i};
 }
-// sin(x + turn pi/2), minimax polynomials arranged as fdlibm's __kernel_sin and __kernel_cos. Max 0.83.
+// sin(x + turn pi/2), a = |x|; minimax polynomials arranged as fdlibm's __kernel_sin and __kernel_cos. Max 0.83.
 template <class V>
-constexpr V sin_quarter(V x, int turn) {
-  const auto q = quadrant(x);
+constexpr V sin_quarter(V x, V a, int turn) {
+  const auto q = quadrant(x, a);
   const V r = q.hi, z = r * r, h = num<V>(0.5) * z, one = num<V>(1), w = one - h;
   V s, c;
   if constexpr (Of<V>::single) {
@@ -109,11 +113,13 @@ constexpr V sin_quarter(V x, int turn) {
 // The products in quadrant() underflow for tiny x, and -0 loses its sign: there sin(x) is x.
 template <class V>
 constexpr V sin(V x) {
-  return select(lt(abs(x), num<V>(Of<V>::single ? 0x1p-12 : 0x1p-27)), x, sin_quarter(x, 0));
+  const V a = abs(x);
+  return select(lt(a, num<V>(Of<V>::single ? 0x1p-12 : 0x1p-27)), x, sin_quarter(x, a, 0));
 }
 template <class V>
 constexpr V cos(V x) {
-  return sin_quarter(x, 1);
+  const V a = Of<V>::single ? abs(x) : x;
+  return sin_quarter(a, a, 1);
 }
 
 // A polynomial with coefficients a where m, else b.

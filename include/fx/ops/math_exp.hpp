@@ -88,8 +88,8 @@ struct Nearest {
   Bits<V> i;
 };
 template <class V>
-constexpr Nearest<V> nearest(V x, typename V::type scale, typename V::type magic = Of<V>::magic) {
-  const V m = V::c(magic), t = fma(x, V::c(scale), m);
+constexpr Nearest<V> nearest(V x, typename V::type scale) {
+  const V m = V::c(Of<V>::magic), t = fma(x, V::c(scale), m);
   return {t - m, bits(t)};
 }
 // 2^-n, for n of nearest() and n < bias.
@@ -157,41 +157,6 @@ constexpr V expm1(V x) {
   const V one = num<V>(1), s = select(lt(e.n, num<V>(64)), pow2_neg<V>(e.i), num<V>(0));
   const auto [hi, lo] = sum(one - s, e.hi, e.lo);
   return select(eq(x, num<V>(0)), x, scale(hi + lo, e.n));
-}
-
-// tanh of |x| in f32: a polynomial near 0, else 1 - 2 / (exp(2a) + 1), whose error counts half or less there.
-template <class V>
-constexpr V tanh_short(V a) {
-  using C = Of<V>;
-  const V square = a * a, one = num<V>(1);
-  const V near =
-      fma(a * square, poly(square, {-0.3333328f, 0.13331442f, -0.053739715f, 0.020639084f, -0.005704985f}), a);
-  const V y = at_most(a, 10);
-  const auto [n, i] = nearest(y, 2 * C::log2e, C::magic + C::bias);
-  const V r = fma(n, V::c(-C::ln2_low / 2), fma(n, V::c(-C::ln2 / 2), y)),
-          power = from_bits<V>(shl(i, Bits<V>::c(C::mant)));
-  const V e = poly(r, {1, 2, 1.9999996f, 1.3333217f, 0.6667034f, 0.26779747f, 0.088207865f});  // exp(2r)
-  return select(lt(a, V::c(0.625f)), near, one - num<V>(2) / fma(e, power, one));
-}
-// (exp(2x) - 1) / (exp(2x) + 1), both scaled by 2^-n and carried as pairs, and one step that corrects the quotient.
-template <class V>
-constexpr V tanh_long(V a) {
-  const auto e = exp_parts(at_most(a + a, 40));
-  const V one = num<V>(1), s = pow2_neg<V>(e.i);
-  const auto one_s = fast_two_sum(one, s);
-  const auto above = sum(one - s, e.hi, e.lo), below = sum(one_s.hi, e.hi, one_s.lo + e.lo);
-  const V inv = one / below.hi, q = above.hi * inv;
-  return fma(fma(-q, below.hi, above.hi) + fma(-q, below.lo, above.lo), inv, q);
-}
-// Max 1.37 in f32; 1.00 in f64.
-template <class V>
-constexpr V tanh(V x) {
-  V y = abs(x);
-  if constexpr (Of<V>::single)
-    y = tanh_short(y);
-  else
-    y = tanh_long(y);
-  return from_bits<V>(bits(y) | (bits(x) & Bits<V>::c(Of<V>::sign)));
 }
 
 // exp(-|x|) or 1, over 1 + exp(-|x|) as a pair: neither end loses bits. Max 1.97, over every float; the sum of the

@@ -40,8 +40,11 @@ struct Instr {
     select,
     bitcast,
     convert,
-    lookup  // lookup: table[clamp(a)], imm: address, b: size
+    pick,   // table[a mod 16]
+    lookup  // table[clamp(a)]
   };
+  // Tables: imm is the address, b the size.
+  bool has_table() const { return op == pick || op == lookup; }
   Op op = constant;
   DType type = DType::f32, to = DType::f32;
   int dst = 0, a = -1, b = -1, c = -1;
@@ -161,6 +164,16 @@ Rec<T> lookup(const T* table, int size, Rec<I> index) {
   i.b = size;
   i.imm = reinterpret_cast<std::uint64_t>(table);
   return {index.r, index.r->push(i, dtype_of<T>)};
+}
+
+// table[index mod 16]; the table must have static storage.
+inline Rec<float> pick(const float (&table)[16], Rec<std::uint32_t> index) {
+  Instr i{Instr::pick, DType::u32};
+  if (!index.r) fail(ErrorCode::internal, "an operation on constants alone was recorded");
+  i.a = index.in(*index.r);
+  i.b = 16;
+  i.imm = reinterpret_cast<std::uint64_t>(table);
+  return {index.r, index.r->push(i, DType::f32)};
 }
 
 // What a primitive's body reads and writes while it is recorded.

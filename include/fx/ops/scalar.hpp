@@ -24,6 +24,8 @@
 //                                     integer wraps. To float: to nearest even
 //   lookup(table, size, i)            table[i], for a number type U, const U* table and an integer V i, clamped to
 //                                     [0, size). Recorders keep the pointer: tables are inline constexpr arrays
+//   pick(table, i)                    table[i mod 16], for a const float (&table)[16] and a V<uint32_t> i: what fits
+//                                     into a register. Static storage, too
 //
 // and nothing but scale is undefined for any operand. Two results that are NaN may differ in bits. At least one operand
 // is no constant: worlds need not fold.
@@ -148,6 +150,7 @@ template <class U, class T>
 constexpr Scalar<U> convert(Scalar<T> a) {
   return {fp::convert<U>(a.v)};
 }
+constexpr Scalar<float> pick(const float (&table)[16], Scalar<std::uint32_t> i) { return {table[i.v % 16]}; }
 template <class U, class T>
 constexpr Scalar<U> lookup(const U* table, int size, Scalar<T> i) {
   return {table[i.v < T(0) ? T(0) : i.v < static_cast<T>(size) ? i.v : static_cast<T>(size - 1)]};
