@@ -98,7 +98,7 @@ FX_INLINE void ReduceStep::Run::rows() const {
   for (int i = 0; i + 1 < s.kept_.size(); ++i) at.kept.add(s.kept_[i].extent(*b));
   const bool whole_rows = begins && ends && s.reduced_.size() <= 1;
   const bool in_place = s.identity_ && whole_rows && (n == 1 || stride(s.reduced_, k.in[0]) == 1);
-  const bool short_rows = whole_rows && n <= s.elements_ / 2;
+  const bool short_rows = whole_rows && n <= s.elements_;
   std::int64_t number = 0;
   do {
     if (in_place) {
