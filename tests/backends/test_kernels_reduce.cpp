@@ -171,6 +171,41 @@ TEST_CASE("folds keep the documented order") {
       true);
 }
 
+template <class T>
+void check_zeros_and_nan(DType d) {
+  for (const Prim* p : {&prim<ReduceMax>, &prim<ReduceMin>}) {
+    const bool max = p == &prim<ReduceMax>;
+    const tiled::Fold f = tiled::Fold::make(*p, d, {});
+    Scratch s(f.scratch_bytes());
+    f.prepare(s.p);
+    for (int n : {64, 37})
+      for (int at = 0; at < n; ++at)
+        for (T odd : {T(0.0), T(-0.0), T(NAN), T(1), T(-1)}) {
+          std::vector<T> x(std::size_t(n), max ? T(-0.0) : T(0.0)), out(3);
+          x[std::size_t(at)] = odd;
+          const T want =
+              odd != odd || (max ? odd > 0 : odd < 0) || (odd == 0 && std::signbit(odd) != max) ? odd : x[at ? 0 : 1];
+          tiled::reduce_rows(f, x.data(), 1, n, n, &out[0], s.p);
+          tiled::reduce_cols(f, x.data(), n, 1, 1, &out[1], s.p);
+          std::vector<T> wide(std::size_t(n * 70)), across(70);
+          for (int r = 0; r < n; ++r)
+            for (int c = 0; c < 70; ++c) wide[std::size_t(r * 70 + c)] = c == 41 ? x[std::size_t(r)] : T(0);
+          tiled::reduce_cols(f, wide.data(), n, 70, 70, across.data(), s.p);
+          out[2] = across[41];
+          CAPTURE(n);
+          CAPTURE(at);
+          for (T got : out) REQUIRE(same(d, to_bits(got), to_bits(want)));
+          REQUIRE((to_bits(across[40]) == 0 && to_bits(across[42]) == 0));
+        }
+  }
+}
+TEST_CASE("maxima and minima: signed zeros, and a NaN anywhere") {
+  at_levels([] {
+    check_zeros_and_nan<float>(f32);
+    check_zeros_and_nan<double>(f64);
+  });
+}
+
 TEST_CASE("arg-folds find the first extremum") {
   at_levels([] {
     for (const Prim* p : args)

@@ -41,13 +41,16 @@ class FoldWriter {
 
  private:
   static constexpr Gpr acc = rdi, x = rsi, rows = rdx, cols = rcx, stride = r8, row = r9;
-  static constexpr int element = 4, result = 5, other = 6, half = 8, identity = 9;  // beside the accumulators
+  // Beside the accumulators 0 to 3; `seen` and the mask registers from 1 on watch for NaN, one for each accumulator.
+  static constexpr int element = 4, next_element = 5, result = 6, other = 7, half = 8, identity = 9, seen = 10,
+                       nan = 14;
   FoldOp op_;
   DType d_;
   bool avx512_;
   int length_;
   Encoder e_;
 
+  bool watches() const { return is_float(d_) && op_ != FoldOp::sum; }
   const Form& by_size(const Form& four, const Form& eight) const { return size_of(d_) == 4 ? four : eight; }
   static Mem at(Gpr base, int offset) {
     Mem m{base};
@@ -64,12 +67,17 @@ class FoldWriter {
     e_.mov(row, x);
     e_.mov(rax, rows);
     for (int j = 0; j < vectors; ++j) e_.vector(form::vmovups, length_, j, 0, at(acc, j * length_));
+    if (watches())
+      for (int j = 0; j < vectors; ++j) watch(j, j, j, true);
     e_.bind(loop);
-    for (int j = 0; j < vectors; ++j) fold(j, at(row, j * length_), length_);
+    for (int j = 0; j < vectors; ++j) take(j, at(row, j * length_), j);
     e_.add(row, stride);
     e_.decrement(rax);
     e_.jump_if(Encoder::not_equal, loop);
-    for (int j = 0; j < vectors; ++j) e_.vector(form::vmovups_to, length_, j, 0, at(acc, j * length_));
+    for (int j = 0; j < vectors; ++j) {
+      if (watches()) spread_nan(j);
+      e_.vector(form::vmovups_to, length_, j, 0, at(acc, j * length_));
+    }
     e_.add(acc, vectors * length_);
     e_.add(x, vectors * length_);
     e_.sub(cols, width);
@@ -77,43 +85,82 @@ class FoldWriter {
     e_.bind(done);
   }
 
-  // Accumulator a takes one more vector.
+  // Accumulator a takes one more vector of elements, which watcher w sees.
+  void take(int a, const Mem& from, int w) {
+    if (!watches()) return fold(a, from, length_);
+    e_.vector(form::vmovups, length_, element, 0, from);
+    watch(w, element, element);
+    fold(a, element, length_);
+  }
+  // Accumulator a and a vector.
   void fold(int a, const Rm& from, int length) {
     using namespace form;
     const bool real = is_float(d_), max = op_ == FoldOp::max;
     if (op_ == FoldOp::sum)
       return e_.vector(real ? by_size(vaddps, vaddpd) : by_size(vpaddd, vpaddq), length, a, a, from);
-    if (!real) {
-      const bool is_signed = in(d_, signed_ints);
-      return e_.vector(max ? (is_signed ? vpmaxsd : vpmaxud) : is_signed ? vpminsd : vpminud, length, a, a, from);
-    }
-    extremum(a, from, max, length);
+    if (real) return extremum(a, from.reg, max, length);
+    const bool is_signed = in(d_, signed_ints);
+    e_.vector(max ? (is_signed ? vpmaxsd : vpmaxud) : is_signed ? vpminsd : vpminud, length, a, a, from);
   }
 
-  // IEEE 754-2019 maximum and minimum (ops/scalar.hpp's extremum): the instructions give the second operand where the
-  // two are equal or one is NaN. Equal operands are zeros or have the same bits: those that both have are the larger
-  // one's, all of them the smaller one's.
-  void extremum(int a, const Rm& from, bool max, int length) {
+  // IEEE 754-2019 maximum and minimum (ops/scalar.hpp's extremum) of numbers: -0 is below 0. The instructions of AVX2
+  // give the second of two zeros: both orders have all the bits. What a NaN gives is mended at the end.
+  void extremum(int a, int from, bool max, int length) {
     using namespace form;
-    constexpr int equal = 0, unordered = 3;
-    const Form& compare = avx512_ ? by_size(vcmpps_mask, vcmppd_mask) : by_size(vcmpps, vcmppd);
-    const Form& both = max ? by_size(vpandd, vpandq) : by_size(vpord, vporq);
-    e_.vector(vmovups, length, element, 0, from);
-    e_.vector(max ? by_size(vmaxps, vmaxpd) : by_size(vminps, vminpd), length, result, a, element);
-    if (avx512_) {
-      e_.vector(compare, length, 1, a, element, equal);
-      e_.vector(compare, length, 2, a, a, unordered);
-      e_.vector(both, length, result, a, element, -1, {1, false});
-      e_.vector(by_size(vblendmps, vblendmpd), length, a, result, a, -1, {2, false});
-      return;
+    if (avx512_) return e_.vector(by_size(vrangeps, vrangepd), length, a, a, from, max ? 5 : 4);
+    const Form& f = max ? by_size(vmaxps, vmaxpd) : by_size(vminps, vminpd);
+    e_.vector(f, length, result, a, from);
+    e_.vector(f, length, other, from, a);
+    e_.vector(max ? vpandd : vpord, length, a, result, other);
+  }
+  // Watcher w sees two vectors: a mask of the lanes without NaN, or vectors with ones where one was.
+  void watch(int w, int x, int y, bool first = false) {
+    using namespace form;
+    constexpr int unordered = 3, ordered = 7;
+    if (avx512_)
+      return e_.vector(by_size(vcmpps_mask, vcmppd_mask), length_, 1 + w, x, y, ordered, {first ? 0 : 1 + w, false});
+    const int to = first ? seen + w : result;
+    e_.vector(by_size(vcmpps, vcmppd), length_, to, x, y, unordered);
+    if (!first) e_.vector(vpord, length_, seen + w, seen + w, result);
+  }
+  Mem quiet_nan() {
+    const std::uint64_t bits = size_of(d_) == 4 ? 0x7fc000007fc00000 : 0x7ff8000000000000,
+                        all[8] = {bits, bits, bits, bits, bits, bits, bits, bits};
+    Mem m;
+    m.label = e_.constant(all, length_, length_);
+    return m;
+  }
+  // Columns that have seen a NaN are one.
+  void spread_nan(int j) {
+    using namespace form;
+    e_.vector(vmovups, length_, nan, 0, quiet_nan());
+    if (avx512_) return e_.vector(by_size(vblendmps, vblendmpd), length_, j, nan, j, -1, {1 + j, false});
+    e_.vector(by_size(vblendvps, vblendvpd), length_, j, j, nan, (seen + j) << 4);
+  }
+  // The result of a row is NaN if watcher 0 has seen one.
+  void mend_row(int to) {
+    using namespace form;
+    const Label fine = e_.label();
+    if (avx512_)
+      e_.vector(by_size(kortestw, kortestb), 16, 1, 0, 1);
+    else
+      e_.vector(vptest, length_, seen, 0, seen);
+    e_.jump_if(avx512_ ? Encoder::below : Encoder::equal, fine);
+    e_.vector(vmovups, 16, to, 0, quiet_nan());
+    e_.bind(fine);
+  }
+  // The next vectors of a row: accumulators take one each, and one watcher sees two at a time.
+  void take_all(Gpr from, int vectors) {
+    if (!watches())
+      for (int j = 0; j < vectors; ++j) take(j, at(from, j * length_), 0);
+    for (int j = 0; j < vectors && watches(); j += 2) {
+      e_.vector(form::vmovups, length_, element, 0, at(from, j * length_));
+      e_.vector(form::vmovups, length_, next_element, 0, at(from, (j + 1) * length_));
+      watch(0, element, next_element);
+      fold(j, element, length_);
+      fold(j + 1, next_element, length_);
     }
-    constexpr int mask = 7;
-    const Form& blend = by_size(vblendvps, vblendvpd);
-    e_.vector(compare, length, mask, a, element, equal);
-    e_.vector(both, length, other, a, element);
-    e_.vector(blend, length, result, result, other, mask << 4);
-    e_.vector(compare, length, mask, a, a, unordered);
-    e_.vector(blend, length, a, result, a, mask << 4);
+    e_.add(from, vectors * length_);
   }
 };
 
@@ -130,9 +177,9 @@ FX_INLINE Vec<std::uint8_t> FoldWriter::whole_rows() {
   e_.mov(from, x);
   e_.mov(rax, rounds);
   for (int j = 0; j < vectors; ++j) e_.vector(vmovups, length_, j, 0, identity);
+  if (watches()) watch(0, identity, identity, true);
   e_.bind(loop);
-  for (int j = 0; j < vectors; ++j) fold(j, at(from, j * length_), length_);
-  e_.add(from, vectors * length_);
+  take_all(from, vectors);
   e_.decrement(rax);
   e_.jump_if(Encoder::not_equal, loop);
   for (int n = vectors / 2; n > 0; n /= 2)
@@ -150,6 +197,7 @@ FX_INLINE Vec<std::uint8_t> FoldWriter::whole_rows() {
   }
   e_.vector(vmovups, 16, 1, 0, identity);
   fold(1, 0, 16);
+  if (watches()) mend_row(1);
   e_.vector(four ? vmovss_to : vmovsd_to, 16, 1, 0, Mem{out});
   e_.add(out, size_of(d_));
   e_.add(x, row_bytes);

@@ -53,6 +53,8 @@ FX_FORM(vfmadd231ss, p66, m38, 0xb9, 0, 0, Tuple::four)
 FX_FORM(vfmadd231sd, p66, m38, 0xb9, 1, 1, Tuple::eight)
 FX_FORM(vroundps, p66, m3a, 0x08, 0, 0)  // EVEX: vrndscale
 FX_FORM(vroundpd, p66, m3a, 0x09, 0, 1)
+FX_FORM(vrangeps, p66, m3a, 0x50, only, 0)
+FX_FORM(vrangepd, p66, m3a, 0x50, only, 1)
 FX_FORM(vpermps, p66, m38, 0x16, 0, 0)
 FX_FORM(vscalefps, p66, m38, 0x2c, only, 0)
 FX_FORM(vscalefpd, p66, m38, 0x2c, only, 1)
@@ -154,6 +156,9 @@ FX_FORM(knotw, np, m0f, 0x44, 0, only)  // with length 16
 FX_FORM(korw, np, m0f, 0x45, 0, only)
 FX_FORM(kxnorw, np, m0f, 0x46, 0, only)
 FX_FORM(kxorw, np, m0f, 0x47, 0, only)
+FX_FORM(kortestw, np, m0f, 0x98, 0, only)  // with length 16; carry: all ones
+FX_FORM(kortestb, p66, m0f, 0x98, 0, only)
+FX_FORM(vptest, p66, m38, 0x17, 0, only)  // zero flag: no bit in common
 FX_FORM(vptestmb, p66, m38, 0x26, only, 0)
 #undef FX_FORM
 
