@@ -10,23 +10,26 @@ namespace fx::inline v0::tiled {
 // The scratch: the block size it was prepared for, the arguments, the frame of the code, and staging memory for each
 // input, output and list of positions.
 struct VectorProgram::CodeScratch {
-  char *base, *frame, *staging;
-  std::int64_t padded = 0;
+  char* base;
+  std::int64_t frame_at, staging_at,
+      padded;  // the first two in bytes from the base, which is null where they are counted
 
   CodeScratch(const VectorProgram& p, char* scratch, int block) : base(scratch) {
     const std::int64_t ports = p.in_.size() + p.out_.size() + p.machine_.positions.size();
-    frame = base + 64 + (code::args_bytes(int(ports)) + 63) / 64 * 64;
-    staging = frame + p.machine_.frame_bytes;
+    frame_at = 64 + (code::args_bytes(int(ports)) + 63) / 64 * 64;
+    staging_at = frame_at + p.machine_.frame_bytes;
     padded = (std::int64_t(block) + 63) / 64 * 64;
   }
   code::BodyArgs* args() const { return reinterpret_cast<code::BodyArgs*>(base + 64); }
-  // The staging memory of a port, or (unit: that of all ports together) of the positions.
-  char* staged(std::int64_t unit) const { return staging + unit * padded; }
+  char* frame() const { return base + frame_at; }
+  // Where the staging memory of a port is, or (unit: that of all ports together) that of the positions.
+  std::int64_t staged_at(std::int64_t unit) const { return staging_at + unit * padded; }
+  char* staged(std::int64_t unit) const { return base + staged_at(unit); }
 };
 
 FX_INLINE std::int64_t VectorProgram::code_bytes(int block) const {
   const CodeScratch s(*this, nullptr, block);
-  return (s.staged(units_ + 8 * machine_.positions.size()) - s.base);
+  return s.staged_at(units_ + 8 * machine_.positions.size());
 }
 
 FX_INLINE code::BodyArgs* VectorProgram::code_args(void* scratch, std::int64_t rows, std::int64_t cols) const {
@@ -34,7 +37,7 @@ FX_INLINE code::BodyArgs* VectorProgram::code_args(void* scratch, std::int64_t r
   code::BodyArgs* args = s.args();
   args->rows = rows;
   args->cols = cols;
-  args->frame = s.frame;
+  args->frame = s.frame();
   return args;
 }
 
@@ -81,7 +84,7 @@ FX_INLINE void VectorProgram::run_code(char* scratch, const VectorInput* in, con
   code::BodyArgs* args = s.args();
   args->rows = r;
   args->cols = c;
-  args->frame = s.frame;
+  args->frame = s.frame();
   for (int k = 0; k < in_.size(); ++k)
     args->port[k] = place_input(s, turned ? VectorInput{in[k].data, 0, in[k].row} : in[k], k, r, c);
   if (uses_index_) place_positions(s, rows, cols, place);
@@ -105,7 +108,7 @@ FX_INLINE void VectorProgram::run_code(char* scratch, const void* const* in, voi
   code::BodyArgs* args = s.args();
   args->rows = 1;
   args->cols = n;
-  args->frame = s.frame;
+  args->frame = s.frame();
   for (int k = 0; k < in_.size(); ++k) args->port[k] = {static_cast<char*>(const_cast<void*>(in[k])), 0};
   if (uses_index_) place_positions(s, 1, n, place);
   code::Port* to = args->port + in_.size() + machine_.positions.size();
