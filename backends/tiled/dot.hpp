@@ -1,5 +1,6 @@
-// tiled/dot.hpp -- DotStep: matrix products of blocks, one for each position of the batch loops.
+// tiled/dot.hpp -- DotStep: matrix products of blocks, one for each position of the batch loops; and their epilogues.
 #pragma once
+#include "body.hpp"
 #include "code/dump.hpp"
 #include "kernels/dot.hpp"
 #include "loops.hpp"
@@ -25,6 +26,19 @@ class DotStep : public Step {
   void block(const Memory& m, char* scratch, const Block& b, const DotShape& s) const;
   Block all_;       // the whole space
   DotShape whole_;  // and its shape
+
+  // With a body: the program that results go through, as many of them at a time as it takes.
+  VectorProgram body_;
+  int at_a_time_ = 0;
+  std::int64_t body_at_ = 0;  // in the scratch
+  struct Epilogue;
+  void plan_body();
+  // Elements that a call of the body may stage.
+  int staged() const { return body_.any_length() ? 1 : VectorProgram::max_block; }
+  std::int64_t ports_bytes() const {
+    return align64(body_.inputs() * std::int64_t(sizeof(VectorInput))) +
+           align64(body_.outputs() * std::int64_t(sizeof(VectorOutput)));
+  }
 };
 
 #if FX_BODIES
@@ -50,13 +64,60 @@ FX_INLINE DotStep::DotStep(const tile::Kernel& kernel)
   }
   all_ = {Dims(k.space.n, 0), k.space};
   whole_ = shape(all_);
+  if (k.body) plan_body();
 }
+
+FX_INLINE void DotStep::plan_body() {
+  Vec<code::Column> columns{code::Column::each};
+  for (int i = 2; i < k.in.size(); ++i)
+    columns.push_back(stride(n_, k.in[i]) == 0 ? code::Column::one : code::Column::each);
+  body_ = compile_body(*k.body, {}, columns);
+  at_a_time_ = body_.any_length() ? 1 << 30 : VectorProgram::max_block;
+  body_at_ = align64(dot_workspace(loops_, largest(m_), largest(n_), largest(k_), true));
+}
+
+// What a part of the results goes through, at one position of the batch loops.
+struct DotStep::Epilogue : DotFinish {
+  const DotStep& s;
+  const Memory& m;
+  const Odometer& o;
+  VectorInput* in;
+  VectorOutput* out;
+  char* scratch;
+
+  Epilogue(const DotStep& step, const Memory& memory, const Odometer& position, char* at)
+      : s(step),
+        m(memory),
+        o(position),
+        in(reinterpret_cast<VectorInput*>(at)),
+        out(reinterpret_cast<VectorOutput*>(at + align64(s.body_.inputs() * std::int64_t(sizeof(VectorInput))))),
+        scratch(at + s.ports_bytes()) {
+    s.body_.prepare(scratch, s.staged());
+  }
+  char* at(const tile::Access& a, std::int64_t i, std::int64_t j) const {
+    std::int64_t n = i * stride(s.m_, a) + j * stride(s.n_, a);
+    for (int b = 0; b < o.n; ++b) n += o.position[b] * s.batch_[b].stride(a);
+    return m.at(a) + n * m.element_size(a);
+  }
+  void take(std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t cols, const void* part,
+            std::int64_t pitch) const override {
+    const std::int64_t most = s.at_a_time_ / cols < rows ? s.at_a_time_ / cols : rows;
+    for (std::int64_t r = 0; r < rows; r += most) {
+      in[0] = {static_cast<const char*>(part) + r * pitch * size_of(s.dtype_), pitch, 1};
+      for (int n = 2; n < s.k.in.size(); ++n)
+        in[n - 1] = {at(s.k.in[n], i + r, j), stride(s.m_, s.k.in[n]), stride(s.n_, s.k.in[n])};
+      for (int n = 0; n < s.k.out.size(); ++n) out[n] = {at(s.k.out[n], i + r, j), stride(s.m_, s.k.out[n])};
+      s.body_.run(scratch, in, out, int(rows - r < most ? rows - r : most), int(cols));
+    }
+  }
+};
 
 FX_INLINE std::string DotStep::code_text() const {
   const Level l = level();
   if (is_integer(dtype_) || !code::tile(dtype_, l, 1, 1)) return Step::code_text();
-  return "shared tiles of " + std::to_string(code::tile_rows(l)) + " rows and " + std::to_string(code::tile_vectors) +
-         " vectors\n" + code::dump(code::tile_bytes(dtype_, l));
+  std::string s = "shared tiles of " + std::to_string(code::tile_rows(l)) + " rows and " +
+                  std::to_string(code::tile_vectors) + " vectors\n" + code::dump(code::tile_bytes(dtype_, l));
+  return k.body ? s + "epilogue\n" + code::dump(body_.machine_code()) : s;
 }
 
 FX_INLINE DotShape DotStep::shape(const Block& b) const {
@@ -71,6 +132,7 @@ FX_INLINE DotShape DotStep::shape(const Block& b) const {
 }
 
 FX_INLINE std::int64_t DotStep::scratch_bytes() const {
+  if (k.body) return body_at_ + ports_bytes() + body_.scratch_bytes(staged());
   return dot_workspace(loops_, largest(m_), largest(n_), largest(k_));
 }
 
@@ -84,11 +146,15 @@ FX_INLINE void DotStep::block(const Memory& m, char* scratch, const Block& b, co
       for (int i = 0; i < o.n; ++i) n += o.position[i] * batch_[i].stride(a);
       return m.at(a) + n * size_of(dtype_);
     };
-    dot(loops_, s, at(k.in[0]), at(k.in[1]), at(k.out[0]), scratch);
+    if (!k.body) {
+      dot(loops_, s, at(k.in[0]), at(k.in[1]), at(k.out[0]), scratch);
+      continue;
+    }
+    dot(loops_, s, at(k.in[0]), at(k.in[1]), Epilogue(*this, m, o, scratch + body_at_), scratch);
   } while (o.next());
 }
 
-// All at once, since a product takes its own blocks; by the grid's only to count them.
+// All at once, since a product takes its own blocks; by the grid's only to count them, and never with a body.
 FX_INLINE void DotStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
   const tile::Access& out = k.out[0];
   const std::int64_t results = numel(m.program->buffers[out.buffer].type);
@@ -100,7 +166,9 @@ FX_INLINE void DotStep::run(const Memory& m, char* scratch, tile::Counts* counts
   }
   if (results == 0) return;
   if (!counts) return block(m, scratch, all_, whole_);
-  each_block(k, m, counts, [&](const Block& b) { block(m, scratch, b, shape(b)); });
+  if (!k.body) return each_block(k, m, counts, [&](const Block& b) { block(m, scratch, b, shape(b)); });
+  each_block(k, m, counts, [](const Block&) {});  // parts of k have no place to wait between blocks
+  block(m, scratch, all_, whole_);
 }
 #endif
 

@@ -1,4 +1,6 @@
 // Which equations share kernels: counts of kernels, of body equations, and that all of it stays right.
+#include <array>
+
 #include "backends/tile_util.hpp"
 using namespace tile_test;
 
@@ -138,4 +140,106 @@ TEST_CASE("fusion: views of views") {
     const Graph g = b.finish(Vec<Val>{y * 2.0, reduce_sum(y, {0})});
     check(g, std::uint64_t(round));
   }
+}
+
+namespace {
+Val times(Val x, Val y) {
+  DotDims d;
+  d.lhs_contract = {1}, d.rhs_contract = {0};
+  return dot_general(x, y, d);
+}
+const tile::Kernel& product_of(const tile::Program& p) {
+  for (const tile::Kernel& k : p.kernels)
+    if (k.kind == tile::KernelKind::dot) return k;
+  FAIL("no product");
+  std::abort();
+}
+// On every tier.
+void check_product(const Graph& g, int results, int count) {
+  for (tiled::Level l : {tiled::Level::baseline, tiled::Level::avx2, tiled::Level::avx512}) {
+    tiled::cap_level(l);
+    check(g);
+  }
+  const auto e = compile(g);
+  CHECK(product_of(e->program()).out.size() == results);
+  CHECK(e->program().kernels.size() == count);
+}
+}  // namespace
+
+TEST_CASE("fusion: what reads a product is its epilogue") {
+  for (DType d : {f32, f64, i32, i64})
+    for (auto [m, k, n] : {std::array{40, 70, 65}, std::array{6, 600, 400}, std::array{100, 300, 16}}) {
+      CAPTURE(m);
+      CAPTURE(n);
+      CAPTURE(k);
+      Builder b;
+      Val x = b.input({d, {m, k}}), w = b.input({d, {k, n}}), bias = b.input({d, {n}}), old = b.input({d, {m, n}});
+      Val z = times(x, w) + broadcast_in_dim(bias, {m, n}, {1}), c = b.literal(d, detail::encode(d, 1));
+      check_product(b.finish(Vec<Val>{maximum(z, c) - old, lt(z, old)}), 2, 1);
+    }
+}
+
+TEST_CASE("fusion: a product that others read too is a result of its own") {
+  Builder b;
+  Val x = b.input({f32, {40, 30}}), w = b.input({f32, {30, 50}});
+  Val z = times(x, w), y = tanh(z);
+  check_product(b.finish(Vec<Val>{y, transpose(z, {1, 0})}), 2, 2);
+  Builder c;
+  x = c.input({f32, {40, 30}}), w = c.input({f32, {30, 50}});
+  z = times(x, w);
+  check_product(c.finish(Vec<Val>{z, tanh(z)}), 2, 1);
+}
+
+TEST_CASE("fusion: epilogues of products over batches and over several row dimensions") {
+  Builder b;
+  Val x = b.input({f32, {3, 20, 30}}), w = b.input({f32, {3, 30, 50}}), v = b.input({f32, {3, 20}});
+  DotDims d;
+  d.lhs_batch = {0}, d.rhs_batch = {0}, d.lhs_contract = {2}, d.rhs_contract = {1};
+  check_product(b.finish(Vec<Val>{exp(dot_general(x, w, d)) * broadcast_in_dim(v, {3, 20, 50}, {0, 1})}), 1, 1);
+  Builder c;
+  x = c.input({f32, {3, 20, 30}}), w = c.input({f32, {30, 50}}), v = c.input({f32, {20, 50}});
+  DotDims rows;
+  rows.lhs_contract = {2}, rows.rhs_contract = {0};
+  check_product(c.finish(Vec<Val>{dot_general(x, w, rows) - broadcast_in_dim(v, {3, 20, 50}, {1, 2})}), 1, 1);
+}
+
+TEST_CASE("fusion: a product that is read turned around is computed turned around") {
+  Builder b;
+  Val x = b.input({f32, {20, 40}}), dy = b.input({f32, {20, 50}}), w = b.input({f32, {40, 50}});
+  DotDims d;
+  d.lhs_contract = {0}, d.rhs_contract = {0};
+  check_product(b.finish(Vec<Val>{w - 0.1 * transpose(dot_general(dy, x, d), {1, 0})}), 1, 1);
+  Builder c;  // batch, and dimensions taken apart
+  Val u = c.input({f32, {3, 20, 30}}), v = c.input({f32, {3, 30, 24}}), e = c.input({f32, {24, 3, 4, 5}});
+  DotDims batch;
+  batch.lhs_batch = {0}, batch.rhs_batch = {0}, batch.lhs_contract = {2}, batch.rhs_contract = {1};
+  Val y = reshape(dot_general(u, v, batch), {3, 4, 5, 24});
+  check(c.finish(Vec<Val>{e * transpose(y, {3, 0, 1, 2}), transpose(e, {1, 2, 3, 0}) + reshape(y, {3, 4, 5, 24})}));
+  check_product(c.finish(Vec<Val>{exp(transpose(y, {0, 2, 1, 3}))}), 1, 1);
+}
+
+TEST_CASE("fusion: an update by a product may stay in the memory of what it updates") {
+  Builder b;
+  Val w = b.input({f32, {30, 50}}), x = b.input({f32, {20, 30}}), dy = b.input({f32, {20, 50}});
+  Val update = times(transpose(x, {1, 0}), dy);
+  const Graph g = b.finish(Vec<Val>{w - 0.1 * update});
+  check_product(g, 1, 1);
+  const auto e = compile(g);
+  CHECK(tile::Aliases(e->program()).allowed(0, 0));
+  CHECK(!tile::Aliases(e->program()).allowed(0, 2));
+  Builder c;  // the product reads what its epilogue reads
+  Val y = c.input({f32, {32, 32}});
+  const Graph square = c.finish(Vec<Val>{y - times(y, y)});
+  check_product(square, 1, 1);
+  CHECK(!tile::Aliases(compile(square)->program()).allowed(0, 0));
+}
+
+TEST_CASE("fusion: products without an epilogue: small, kept and turned around, or with positions") {
+  Builder b;
+  Val x = b.input({f32, {40, 30}}), w = b.input({f32, {30, 50}}), s = b.input({f32, {4, 4}});
+  Val z = times(x, w), back = times(transpose(w, {1, 0}), transpose(x, {1, 0}));
+  const Graph g =
+      b.finish(Vec<Val>{tanh(times(s, s)), z, tanh(transpose(z, {1, 0})), back * iota(b, f32, {50, 40}, 0)});
+  check(g);
+  for (const tile::Kernel& k : compile(g)->program().kernels) CHECK(!(k.kind == tile::KernelKind::dot && k.body));
 }

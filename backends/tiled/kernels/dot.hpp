@@ -14,12 +14,25 @@ struct DotShape {
   bool resume = false;                // go on with the sums that c holds: those of the elements of k before
 };
 
+// Takes the results of a product part by part, instead of c: rows i .. i + rows - 1 and columns j .. j + cols - 1 lie
+// at `part`, rows `pitch` elements apart. Each comes once.
+struct DotFinish {
+  virtual void take(std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t cols, const void* part,
+                    std::int64_t pitch) const = 0;
+
+ protected:
+  ~DotFinish() = default;
+};
+
 // Bytes of 64-byte aligned workspace for products of at most these sizes.
-std::int64_t dot_workspace(const DotLoops& loops, std::int64_t m, std::int64_t n, std::int64_t k);
+std::int64_t dot_workspace(const DotLoops& loops, std::int64_t m, std::int64_t n, std::int64_t k, bool finish = false);
 
 // For i32, i64, u32, u64 (wrapping), f32, f64. k == 0 gives +0. A part of the rows or columns of a product is a
 // product: threads may split m and n as they like, the bits stay.
 void dot(const DotLoops& loops, const DotShape& s, const void* a, const void* b, void* c, void* workspace);
+// The same for a DotFinish: without c nor resume, k > 0, and b is packed as a whole.
+void dot(const DotLoops& loops, const DotShape& s, const void* a, const void* b, const DotFinish& finish,
+         void* workspace);
 
 }  // namespace fx::inline v0::tiled
 

@@ -3,7 +3,8 @@
 // For each block of k: b is packed in strips as wide as a tile, then block by block a's rows in panels as high as a
 // tile; each strip, which the first-level cache holds, meets all panels of a block, which the second-level cache holds.
 // Small operands are read where they lie. Results wait in c between blocks of k, so that their chains go on where they
-// stopped.
+// stopped. Where results go on to a DotFinish, b is packed for all of k first, and a block's results wait in the
+// workspace until they are complete.
 #pragma once
 #include <cstring>
 
@@ -42,20 +43,35 @@ void pack_lines(char* to_, const char* from_, std::int64_t step, std::int64_t al
 
 struct DotBlocks {
   const DotLoops& loops;
-  std::int64_t size, depth, rows, cols;               // bytes of an element; a block's extent in k, in m, in n
-  std::int64_t strips_at, panels_at, tile_at, bytes;  // workspace: b's strips, a's panels, a tile of c
+  std::int64_t size, depth, rows, cols;  // bytes of an element; a block's extent in k, in m, in n
+  std::int64_t span, pitch = 0;          // terms whose strips are packed together; columns of results that wait
+  bool strip_by_strip = false;           // a strip's results are complete as soon as they are there
+  std::int64_t strips_at, panels_at, tile_at, part_at, bytes;  // workspace: b's strips, a's panels, a tile, results
 
   // For products of at most m rows, n columns and k terms.
-  DotBlocks(const DotLoops& l, std::int64_t m, std::int64_t n, std::int64_t k) : loops(l), size(l.size) {
+  DotBlocks(const DotLoops& l, std::int64_t m, std::int64_t n, std::int64_t k, bool finish) : loops(l), size(l.size) {
     constexpr std::int64_t second_cache = 320 * 1024;  // of which a's panels take this much
     constexpr std::int64_t widest = 2048;              // columns; b's strips of a block lie in the third-level cache
-    depth = k < loops.depth ? k : loops.depth;
+    depth = least(k, loops.depth);
     rows = least(up(m, loops.rows), second_cache / (loops.depth * size) / loops.rows * loops.rows);
     cols = least(up(n, loops.cols), widest);
+    span = depth;
+    if (finish) {
+      constexpr std::int64_t waiting = 1 << 20;  // bytes of results
+      strip_by_strip = k <= depth;
+      std::int64_t most = least(widest, widest * loops.depth / k);
+      if (!strip_by_strip) most = least(most, waiting / (rows * size));
+      if (most < loops.cols) most = loops.cols;
+      const std::int64_t pieces = (n + most - 1) / most;
+      span = k;
+      cols = up((n + pieces - 1) / pieces, loops.cols);
+      pitch = strip_by_strip ? loops.cols : cols;
+    }
     strips_at = 0;
-    panels_at = align(depth * cols * size);
+    panels_at = align(span * cols * size);
     tile_at = panels_at + align(rows * depth * size);
-    bytes = tile_at + align(loops.rows * loops.cols * size);
+    part_at = tile_at + align(loops.rows * loops.cols * size);
+    bytes = part_at + align(rows * pitch * size);
   }
   static std::int64_t align(std::int64_t n) { return (n + 63) / 64 * 64; }
   static std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
@@ -81,6 +97,7 @@ struct DotRun {
   const char *a, *b;
   char *c, *work;
   bool a_in_place, b_in_place;  // small enough to be read where it lies
+  const DotFinish* finish = nullptr;
 
   // A block: rows i0 ..., columns j0 ... of the result, and terms p ... .
   struct Part {
@@ -88,9 +105,15 @@ struct DotRun {
   };
   const char* a_at(std::int64_t i, std::int64_t p) const { return a + (i * s.a_row + p * s.a_col) * by.size; }
   const char* b_at(std::int64_t p, std::int64_t j) const { return b + (p * s.b_row + j * s.b_col) * by.size; }
-  char* c_at(std::int64_t i, std::int64_t j) const { return c + (i * s.c_row + j) * by.size; }
   char* panel(std::int64_t i, std::int64_t depth) const { return work + by.panels_at + i * depth * by.size; }
-  char* strip(std::int64_t j, std::int64_t depth) const { return work + by.strips_at + j * depth * by.size; }
+  char* strip(const Part& t, std::int64_t j) const {
+    return work + by.strips_at + (t.p % by.span * by.cols + j * t.depth) * by.size;
+  }
+  // Where the results of a block go, from its row i and column j on.
+  char* to(const Part& t, std::int64_t i, std::int64_t j) const {
+    if (!finish) return c + ((t.i0 + i) * s.c_row + t.j0 + j) * by.size;
+    return work + by.part_at + (i * by.pitch + (by.strip_by_strip ? 0 : j)) * by.size;
+  }
 
   // The width of the tile for the columns from j of a block on, and how many of its columns exist.
   int width(const Part& t, std::int64_t j) const {
@@ -102,7 +125,7 @@ struct DotRun {
     for (std::int64_t j = 0; j < t.cols; j += width(t, j)) {
       const std::int64_t nr = width(t, j);
       if (packed_strip(t, j))
-        by.pack(strip(j, t.depth), b_at(t.p, t.j0 + j), s.b_col, s.b_row, by.least(t.cols - j, nr), nr, t.depth);
+        by.pack(strip(t, j), b_at(t.p, t.j0 + j), s.b_col, s.b_row, by.least(t.cols - j, nr), nr, t.depth);
     }
   }
   void pack_panels(const Part& t) const {
@@ -118,37 +141,48 @@ struct DotRun {
     const bool first = t.p == 0 && !s.resume;
     const std::int64_t mr = l.rows, nr = width(t, j), cols = by.least(t.cols - j, nr);
     const bool narrow = nr != l.cols, packed = packed_strip(t, j);
-    const char* x = packed ? strip(j, t.depth) : b_at(t.p, t.j0 + j);
-    const std::int64_t x_row = packed ? nr : s.b_row;
+    const char* x = packed ? strip(t, j) : b_at(t.p, t.j0 + j);
+    const std::int64_t x_row = packed ? nr : s.b_row, c_row = finish ? by.pitch : s.c_row;
     for (std::int64_t i = 0; i < t.rows; i += mr) {
       const std::int64_t here = by.least(t.rows - i, mr);
       const bool direct = a_in_place && here == mr;
       const char* y = direct ? a_at(t.i0 + i, t.p) : panel(i, t.depth);
       const std::int64_t y_row = direct ? s.a_row : 1, y_col = direct ? s.a_col : mr;
-      char* to = c_at(t.i0 + i, t.j0 + j);
+      char* const at = to(t, i, j);
       const code::Tile low = (narrow ? l.narrow_last : l.last)[here - 1], full = narrow ? l.narrow_tile : l.tile;
       if (cols == nr && (here == mr || low)) {
-        (here == mr ? full : low)(y, y_row, y_col, x, x_row, to, s.c_row, t.depth, first);
+        (here == mr ? full : low)(y, y_row, y_col, x, x_row, at, c_row, t.depth, first);
       } else {  // c holds a part of the tile
         char* tile = work + by.tile_at;
-        if (!first) by.copy(tile, nr, to, s.c_row, here, cols);
+        if (!first) by.copy(tile, nr, at, c_row, here, cols);
         full(y, y_row, y_col, x, x_row, tile, nr, t.depth, first);
-        by.copy(to, s.c_row, tile, nr, here, cols);
+        by.copy(at, c_row, tile, nr, here, cols);
       }
     }
+    if (finish && t.p + t.depth == s.k) finish->take(t.i0, t.rows, t.j0 + j, cols, to(t, 0, j), c_row);
   }
 
+  // The blocks of k from p0 on whose strips are packed together, one after the other.
+  template <class F>
+  void each_depth(Part& t, std::int64_t p0, F&& f) const {
+    const std::int64_t end = by.least(p0 + by.span, s.k);
+    for (t.p = p0; t.p < end; t.p += by.depth) {
+      t.depth = by.least(end - t.p, by.depth);
+      f();
+    }
+  }
   void run() const {
     Part t;
     for (t.j0 = 0; t.j0 < s.n; t.j0 += by.cols) {
       t.cols = by.least(s.n - t.j0, by.cols);
-      for (t.p = 0; t.p < s.k; t.p += by.depth) {
-        t.depth = by.least(s.k - t.p, by.depth);
-        pack_strips(t);
+      for (std::int64_t p0 = 0; p0 < s.k; p0 += by.span) {
+        each_depth(t, p0, [&] { pack_strips(t); });
         for (t.i0 = 0; t.i0 < s.m; t.i0 += by.rows) {
           t.rows = by.least(s.m - t.i0, by.rows);
-          pack_panels(t);
-          for (std::int64_t j = 0; j < t.cols; j += width(t, j)) meet(t, j);
+          each_depth(t, p0, [&] {
+            pack_panels(t);
+            for (std::int64_t j = 0; j < t.cols; j += width(t, j)) meet(t, j);
+          });
         }
       }
     }
@@ -176,9 +210,22 @@ FX_INLINE void skinny_dot(const DotLoops& l, const DotShape& s, const char* a, c
 }
 }  // namespace kernels
 
-FX_INLINE std::int64_t dot_workspace(const DotLoops& loops, std::int64_t m, std::int64_t n, std::int64_t k) {
-  return kernels::DotBlocks(loops, m, n, k).bytes;
+FX_INLINE std::int64_t dot_workspace(const DotLoops& loops, std::int64_t m, std::int64_t n, std::int64_t k,
+                                     bool finish) {
+  return kernels::DotBlocks(loops, m, n, k, finish).bytes;
 }
+
+namespace kernels {
+FX_INLINE void blocked_dot(const DotLoops& loops, const DotShape& s, const char* a, const char* b, char* c,
+                           char* workspace, const DotFinish* finish) {
+  const DotBlocks by(loops, s.m, s.n, s.k, finish);
+  // Packing pays when what is packed is used several times, and does not lie in the cache as it is.
+  constexpr std::int64_t small = 64 * 1024;  // bytes
+  const bool a_in_place = s.n <= 2 * loops.narrow_cols || s.m * s.k * by.size <= small;
+  const bool b_in_place = s.b_col == 1 && (s.m <= 3 * loops.rows || s.n * s.k * by.size <= small);
+  DotRun{by, s, a, b, c, workspace, a_in_place, b_in_place, finish}.run();
+}
+}  // namespace kernels
 
 FX_INLINE void dot(const DotLoops& loops, const DotShape& s, const void* a_, const void* b_, void* c_,
                    void* workspace) {
@@ -189,12 +236,13 @@ FX_INLINE void dot(const DotLoops& loops, const DotShape& s, const void* a_, con
   if ((s.k == 0 || skinny) && !s.resume) kernels::clear_rows(s, c, loops.size);
   if (s.k == 0) return;
   if (skinny) return kernels::skinny_dot(loops, s, a, b, c);
-  const kernels::DotBlocks by(loops, s.m, s.n, s.k);
-  // Packing pays when what is packed is used several times, and does not lie in the cache as it is.
-  constexpr std::int64_t small = 64 * 1024;  // bytes
-  const bool a_in_place = s.n <= 2 * loops.narrow_cols || s.m * s.k * by.size <= small;
-  const bool b_in_place = s.b_col == 1 && (s.m <= 3 * loops.rows || s.n * s.k * by.size <= small);
-  kernels::DotRun{by, s, a, b, c, static_cast<char*>(workspace), a_in_place, b_in_place}.run();
+  kernels::blocked_dot(loops, s, a, b, c, static_cast<char*>(workspace), nullptr);
+}
+
+FX_INLINE void dot(const DotLoops& loops, const DotShape& s, const void* a, const void* b, const DotFinish& finish,
+                   void* workspace) {
+  kernels::blocked_dot(loops, s, static_cast<const char*>(a), static_cast<const char*>(b), nullptr,
+                       static_cast<char*>(workspace), &finish);
 }
 
 }  // namespace fx::inline v0::tiled

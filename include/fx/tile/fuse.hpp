@@ -1,6 +1,7 @@
 // tile/fuse.hpp -- fuse: from a Graph to the tile program that computes it.
 #pragma once
 #include "cost.hpp"
+#include "epilogue.hpp"
 #include "lowering.hpp"
 #include "memory.hpp"
 #include "strips.hpp"
@@ -35,6 +36,7 @@ FX_INLINE Ref<const Program> fuse(const Graph& g, const Target& target) {
   p->target = std::string(target.name);
   const Analysis analysis(flat);
   Lowering(analysis, *p, target).run();
+  fuse_epilogues(*p);
   cut_strips(*p, target);
   for (Kernel& k : p->kernels) choose_blocks(k, *p, target);
   plan_memory(*p);

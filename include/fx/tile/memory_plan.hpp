@@ -31,6 +31,11 @@ FX_INLINE bool overwrites(const Program& p, const Kernel& k, int b, int j) {
       for (const Access& a : k.in)
         if (a.buffer == b && !(a.offset == out.offset && a.stride == out.stride)) return false;
       return true;
+    case KernelKind::dot:  // an operand of its body
+      if (!reads_once(k, b) || k.in[0].buffer == b || k.in[1].buffer == b) return false;
+      for (const Access& a : k.in)
+        if (a.buffer == b && !(a.offset == out.offset && a.stride == out.stride)) return false;
+      return true;
     case KernelKind::cumulative: return reads_once(k, b);
     case KernelKind::sort: return k.in[j].buffer == b && reads_once(k, b);
     case KernelKind::index: {

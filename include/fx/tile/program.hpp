@@ -34,7 +34,8 @@ struct Access {
 enum class KernelKind : std::uint8_t {
   map,     // space: the shape of all results. Body inputs are the operands, body outputs the results.
   reduce,  // space: the shape of what is reduced, the body's one output; results have stride 0 along reduced dimensions
-  dot,     // space: batch, rows of lhs, columns of rhs, contracted dimensions
+  dot,  // space: batch, rows of lhs, columns of rhs, contracted dimension. With a body: that takes the product and the
+        // operands behind lhs and rhs, all over the space without the contracted dimension, and gives the results
   cumulative,  // space: the shape of operand and result
   sort,        // space: the shape of operands and results
   copy,        // space: a box of elements that moves from the operand to the result
@@ -53,8 +54,9 @@ struct Kernel {
   Dims space, block;  // the grid is ceil(space / block)
   Dims order;         // reduce: the dimensions as the grid walks them, reduced ones last; empty: as they are
   Vec<Access> in, out;
-  GraphRef body;  // map, reduce: elementwise equations over the whole space (a rank-0 literal stands for any shape)
-  GraphRef op;    // reduce, dot, cumulative, sort, index: the one equation
+  GraphRef
+      body;     // map, reduce, dot: elementwise equations over the whole space (a rank-0 literal stands for any shape)
+  GraphRef op;  // reduce, dot, cumulative, sort, index: the one equation
   Ref<const Program> loop;  // scan: inputs consts, carries, rows; outputs carries, rows
   int consts = 0, carries = 0;
   bool reverse = false;

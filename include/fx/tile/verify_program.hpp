@@ -70,17 +70,18 @@ class Verifier {
         return false;
     return check(k.order.empty() || k.order.n == k.space.n, "its order is no order of the dimensions");
   }
-  void body(const Kernel& k, int outs) {
+  // The body over `space`, whose inputs are the operands from number `first` on.
+  void body(const Kernel& k, int outs, const Dims& space, int first = 0) {
     if (!check(bool(k.body), "it has no body")) return;
     const Graph& g = *k.body;
-    if (!check(g.ins.size() == k.in.size() && g.outs.size() == outs,
+    if (!check(g.ins.size() == k.in.size() - first && g.outs.size() == outs,
                "the body takes or gives another number of values"))
       return;
-    for (int i = 0; i < k.in.size(); ++i)
-      check(g.type(g.ins[i]) == Type{dtype(k.in[i]), k.space},
+    for (int i = 0; i < g.ins.size(); ++i)
+      check(g.type(g.ins[i]) == Type{dtype(k.in[first + i]), space},
             "an input of the body has another type than what is read");
     for (int v : g.outs)
-      check(g.is_literal(v) || g.type(v).dims == k.space, "an output of the body has another shape than the space");
+      check(g.is_literal(v) || g.type(v).dims == space, "an output of the body has another shape than the space");
     for (const Eqn& e : g.eqns)
       check(e.prim->kind == Kind::elementwise && e.prim->record, "the body holds an equation that is not elementwise");
   }
@@ -114,18 +115,21 @@ class Verifier {
     for (const Access& a : k.out) inside(a, k.space);
   }
 
-  void map(const Kernel& k) {
-    spaces(k);
-    if (!wrong_.empty()) return;
-    body(k, k.out.size());
+  void written(const Kernel& k) {
     for (int j = 0; wrong_.empty() && j < k.out.size(); ++j)
       check(k.body->type(k.body->outs[j]).dtype == dtype(k.out[j]),
             "an output of the body has another dtype than what is written");
   }
+  void map(const Kernel& k) {
+    spaces(k);
+    if (!wrong_.empty()) return;
+    body(k, k.out.size(), k.space);
+    written(k);
+  }
   void reduce(const Kernel& k) {
     spaces(k);
     if (!check(k.out.size() == 1, "it writes another number of arrays") || !op(k, Kind::reduce, 1, 1)) return;
-    body(k, 1);
+    body(k, 1, k.space);
     if (!wrong_.empty()) return;
     const Dims axes = attrs(*k.op, k.op->eqns[0]).dims(0);
     check(k.op->type(k.op->ins[0]).dims == k.space && k.op->type(k.op->outs[0]).dtype == dtype(k.out[0]) &&
@@ -148,14 +152,32 @@ class Verifier {
   }
   void dot(const Kernel& k) {
     spaces(k);
-    if (!check(k.in.size() == 2 && k.out.size() == 1, "it reads or writes another number of arrays") ||
-        !op(k, Kind::dot, 2, 1))
-      return;
-    check(dtype(k.in[0]) == dtype(k.in[1]) && dtype(k.in[0]) == dtype(k.out[0]) &&
-              dtype(k.in[0]) == k.op->type(k.op->ins[0]).dtype && in(dtype(k.out[0]), numbers),
-          "its dtypes differ");
+    const bool count = k.body ? k.in.size() >= 2 && !k.out.empty() : k.in.size() == 2 && k.out.size() == 1;
+    if (!check(count, "it reads or writes another number of arrays") || !op(k, Kind::dot, 2, 1)) return;
+    const DType d = dtype(k.in[0]);
+    check(d == dtype(k.in[1]) && d == k.op->type(k.op->ins[0]).dtype && in(d, numbers), "its dtypes differ");
     const int last = k.space.n - 1;
-    check(last >= 0 && k.out[0].stride[last] == 0 && k.order.empty(), "its last dimension must be the contracted one");
+    bool contracted = last >= 0 && k.order.empty();
+    for (const Access& a : k.out) contracted = contracted && a.stride[last] == 0;
+    for (int i = 2; i < k.in.size(); ++i) contracted = contracted && k.in[i].stride[last] == 0;
+    if (!check(contracted, "its last dimension must be the contracted one")) return;
+    if (k.body)
+      epilogue(k);
+    else
+      check(d == dtype(k.out[0]), "its dtypes differ");
+  }
+  // The body of a product takes that first.
+  void epilogue(const Kernel& k) {
+    Dims space = k.space;
+    space.erase(space.n - 1);
+    body(k, k.out.size(), space, 1);  // the product has the dtype of rhs
+    written(k);
+    const int column = space.n - 1;
+    bool by_rows = column >= 1 && k.in[0].stride[column] == 0;
+    for (const Access& a : k.out) by_rows = by_rows && a.stride[column] == 1;
+    for (int i = 2; by_rows && i < k.in.size(); ++i)
+      by_rows = k.in[i].stride[column] == 0 || k.in[i].stride[column] == 1;
+    check(by_rows, "its body must work on rows of contiguous elements");
   }
   void whole(const Kernel& k, Kind kind) {
     if (!op(k, kind, -1, -1)) return;
