@@ -9,9 +9,11 @@ namespace fx::inline v0::tiled {
 
 class DotStep : public Step {
  public:
-  explicit DotStep(const tile::Kernel& kernel);
+  explicit DotStep(const tile::Kernel& kernel, Prepared* prepared = nullptr);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
+  bool has_parts() const override { return numel(k.space) > 0; }
+  void share(const Memory& m, char* scratch, Parts& parts) const override;
   std::string code_text() const override;
 
  private:
@@ -23,6 +25,8 @@ class DotStep : public Step {
   static std::int64_t stride(const Vec<Loop>& l, const tile::Access& a) { return l.empty() ? 0 : l[0].stride(a); }
   std::int64_t largest(const Vec<Loop>& l) const { return l.empty() ? 1 : k.space[l[0].outer] * l[0].inner; }
   DotShape shape(const Block& b) const;
+  void product(const Memory& m, char* scratch, const Odometer& o, const Dims& start, DotShape s, std::int64_t i0,
+               std::int64_t j0) const;
   void block(const Memory& m, char* scratch, const Block& b, const DotShape& s) const;
   Block all_;       // the whole space
   DotShape whole_;  // and its shape
@@ -32,7 +36,7 @@ class DotStep : public Step {
   int at_a_time_ = 0;
   std::int64_t body_at_ = 0;  // in the scratch
   struct Epilogue;
-  void plan_body();
+  void plan_body(Prepared* prepared);
   // Elements that a call of the body may stage.
   int staged() const { return body_.any_length() ? 1 : VectorProgram::max_block; }
   std::int64_t ports_bytes() const {
@@ -44,7 +48,7 @@ class DotStep : public Step {
 #if FX_BODIES
 // The last dimension is the contracted one. The roles of the others follow from the strides: columns do not move lhs
 // and are contiguous in the result, rows do not move rhs.
-FX_INLINE DotStep::DotStep(const tile::Kernel& kernel)
+FX_INLINE DotStep::DotStep(const tile::Kernel& kernel, Prepared* prepared)
     : Step(kernel), dtype_(k.op->type(k.op->ins[0]).dtype), loops_(dot_loops(dtype_, level())) {
   Dims free, inner;
   for (int d = 0; d < k.space.n; ++d) (d == k.space.n - 1 ? inner : free).push_back(d);
@@ -64,14 +68,14 @@ FX_INLINE DotStep::DotStep(const tile::Kernel& kernel)
   }
   all_ = {Dims(k.space.n, 0), k.space};
   whole_ = shape(all_);
-  if (k.body) plan_body();
+  if (k.body) plan_body(prepared);
 }
 
-FX_INLINE void DotStep::plan_body() {
+FX_INLINE void DotStep::plan_body(Prepared* prepared) {
   Vec<code::Column> columns{code::Column::each};
   for (int i = 2; i < k.in.size(); ++i)
     columns.push_back(stride(n_, k.in[i]) == 0 ? code::Column::one : code::Column::each);
-  body_ = compile_body(*k.body, {}, columns);
+  body_ = compile_body(*k.body, {}, columns, prepared);
   at_a_time_ = body_.any_length() ? 1 << 30 : VectorProgram::max_block;
   body_at_ = align64(dot_workspace(loops_, largest(m_), largest(n_), largest(k_), true));
 }
@@ -81,21 +85,25 @@ struct DotStep::Epilogue : DotFinish {
   const DotStep& s;
   const Memory& m;
   const Odometer& o;
+  std::int64_t i0, j0;  // where the part of the product starts
   VectorInput* in;
   VectorOutput* out;
   char* scratch;
 
-  Epilogue(const DotStep& step, const Memory& memory, const Odometer& position, char* at)
+  Epilogue(const DotStep& step, const Memory& memory, const Odometer& position, std::int64_t i, std::int64_t j,
+           char* at)
       : s(step),
         m(memory),
         o(position),
+        i0(i),
+        j0(j),
         in(reinterpret_cast<VectorInput*>(at)),
         out(reinterpret_cast<VectorOutput*>(at + align64(s.body_.inputs() * std::int64_t(sizeof(VectorInput))))),
         scratch(at + s.ports_bytes()) {
     s.body_.prepare(scratch, s.staged());
   }
   char* at(const tile::Access& a, std::int64_t i, std::int64_t j) const {
-    std::int64_t n = i * stride(s.m_, a) + j * stride(s.n_, a);
+    std::int64_t n = (i0 + i) * stride(s.m_, a) + (j0 + j) * stride(s.n_, a);
     for (int b = 0; b < o.n; ++b) n += o.position[b] * s.batch_[b].stride(a);
     return m.at(a) + n * m.element_size(a);
   }
@@ -136,22 +144,47 @@ FX_INLINE std::int64_t DotStep::scratch_bytes() const {
   return dot_workspace(loops_, largest(m_), largest(n_), largest(k_));
 }
 
+// Rows i0 ... and columns j0 ... of the product at one position of the batch loops, from the start of a block.
+FX_INLINE void DotStep::product(const Memory& m, char* scratch, const Odometer& o, const Dims& start, DotShape s,
+                                std::int64_t i0, std::int64_t j0) const {
+  auto at = [&](const tile::Access& a) {
+    std::int64_t n = offset(a, start) + i0 * stride(m_, a) + j0 * stride(n_, a);
+    for (int i = 0; i < o.n; ++i) n += o.position[i] * batch_[i].stride(a);
+    return m.at(a) + n * size_of(dtype_);
+  };
+  if (k.body)
+    dot(loops_, s, at(k.in[0]), at(k.in[1]), Epilogue(*this, m, o, i0, j0, scratch + body_at_), scratch);
+  else
+    dot(loops_, s, at(k.in[0]), at(k.in[1]), at(k.out[0]), scratch);
+}
+
 // One product for each position of the batch loops in the block.
 FX_INLINE void DotStep::block(const Memory& m, char* scratch, const Block& b, const DotShape& s) const {
   Odometer o;
   for (const Loop& l : batch_) o.add(l.extent(b));
-  do {
-    auto at = [&](const tile::Access& a) {
-      std::int64_t n = offset(a, b.start);
-      for (int i = 0; i < o.n; ++i) n += o.position[i] * batch_[i].stride(a);
-      return m.at(a) + n * size_of(dtype_);
-    };
-    if (!k.body) {
-      dot(loops_, s, at(k.in[0]), at(k.in[1]), at(k.out[0]), scratch);
-      continue;
+  do product(m, scratch, o, b.start, s, 0, 0);
+  while (o.next());
+}
+
+// Parts of the longer one of rows and columns: each packs the other operand for itself, so they are few.
+FX_INLINE void DotStep::share(const Memory& m, char* scratch, Parts& parts) const {
+  std::int64_t products = 1, n = 0, mine = parts.take();
+  for (const Loop& l : batch_) products *= l.extent(all_);
+  const std::int64_t wanted = (2 * parts.callers() + products - 1) / products;
+  const bool by_rows = whole_.m >= whole_.n;
+  const std::int64_t size = by_rows ? whole_.m : whole_.n,
+                     one = part_of(size, wanted, by_rows ? loops_.rows : loops_.cols);
+  Odometer o;
+  for (const Loop& l : batch_) o.add(l.extent(all_));
+  do
+    for (std::int64_t at = 0; at < size; at += one) {
+      if (n++ != mine) continue;
+      DotShape s = whole_;
+      (by_rows ? s.m : s.n) = size - at < one ? size - at : one;
+      product(m, scratch, o, all_.start, s, by_rows ? at : 0, by_rows ? 0 : at);
+      mine = parts.take();
     }
-    dot(loops_, s, at(k.in[0]), at(k.in[1]), Epilogue(*this, m, o, scratch + body_at_), scratch);
-  } while (o.next());
+  while (o.next());
 }
 
 // All at once, since a product takes its own blocks; by the grid's only to count them, and never with a body.

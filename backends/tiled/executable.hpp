@@ -27,8 +27,9 @@ class StepList {
 class TiledExecutable : public Executable {
  public:
   ~TiledExecutable() override;
-  // prepared: what writes the programs of its kernels down, or has them; or null.
-  TiledExecutable(GraphRef graph, Ref<const tile::Program> program, Prepared* prepared = nullptr);
+  // prepared: what writes the programs of its kernels down, or has them; or null. shares: threads may share its
+  // kernels.
+  TiledExecutable(GraphRef graph, Ref<const tile::Program> program, Prepared* prepared = nullptr, bool shares = true);
 
   std::int64_t workspace() const override { return workspace_; }
   void run(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const override;
@@ -49,6 +50,12 @@ class TiledExecutable : public Executable {
   tile::Aliases aliases_;
   Vec<int> chosen_;
   std::int64_t workspace_ = 0;
+  // Threads that may share a kernel, how far apart their scratches are, and which kernels are large enough.
+  int threads_ = 1;
+  std::int64_t scratch_ = 0;
+  Vec<char> shared_;
+  bool worth_sharing(int kernel) const;
+  void run_step(int kernel, const Memory& m, tile::Counts* counts) const;
   bool code_allowed_ = true;
   // What kernels are called in a trace file, and do: made at the first run that is written down.
   struct Described;

@@ -33,7 +33,7 @@ FX_INLINE Step* make_step(const tile::Kernel& k, const tile::Program& p, Prepare
   switch (k.kind) {
     case tile::KernelKind::map: return new MapStep(k, prepared);
     case tile::KernelKind::reduce: return new ReduceStep(k, prepared);
-    case tile::KernelKind::dot: return new DotStep(k);
+    case tile::KernelKind::dot: return new DotStep(k, prepared);
     case tile::KernelKind::cumulative: return new CumulativeStep(k, prepared);
     case tile::KernelKind::sort: return new SortStep(k);
     case tile::KernelKind::copy: return new CopyStep(k);
@@ -43,8 +43,10 @@ FX_INLINE Step* make_step(const tile::Kernel& k, const tile::Program& p, Prepare
   fail(ErrorCode::internal, "a kernel of no known kind");
 }
 
-FX_INLINE TiledExecutable::TiledExecutable(GraphRef graph, Ref<const tile::Program> program, Prepared* prepared)
+FX_INLINE TiledExecutable::TiledExecutable(GraphRef graph, Ref<const tile::Program> program, Prepared* prepared,
+                                           bool shares)
     : graph_(std::move(graph)), program_(std::move(program)), aliases_(*program_), chosen_(aliases_.choose()) {
+  const int most = shares ? threads() : 1;
   std::int64_t scratch = 0;
   for (const tile::Kernel& k : program_->kernels) {
     const fx::detail::ProfileSpan span(fx::detail::ProfileKind::compile, "prepare",
@@ -52,9 +54,31 @@ FX_INLINE TiledExecutable::TiledExecutable(GraphRef graph, Ref<const tile::Progr
     steps_.add(make_step(k, *program_, prepared));
     const std::int64_t own = steps_[steps_.size() - 1].scratch_bytes();
     if (own > scratch) scratch = own;
+    const bool shared = most > 1 && worth_sharing(shared_.size());
+    shared_.push_back(shared);
+    if (!shared) continue;
+    threads_ = most;
+    if (own > scratch_) scratch_ = align64(own);
   }
-  workspace_ = program_->workspace + align64(scratch);
+  workspace_ = program_->workspace + align64(scratch > threads_ * scratch_ ? scratch : threads_ * scratch_);
   code_allowed_ = level() == Level::baseline || code::executable_memory();
+}
+
+// To wake a thread takes some ten microseconds.
+FX_INLINE bool TiledExecutable::worth_sharing(int kernel) const {
+  constexpr double flops = 50e9, bandwidth = 20e9, least = 100e-6;  // of one thread, roughly; seconds
+  if (!steps_[kernel].has_parts()) return false;
+  const tile::Estimate e = tile::estimate(program_->kernels[kernel], *program_, tile::host());
+  return e.flops / flops + e.bytes / bandwidth > least;
+}
+
+FX_INLINE void TiledExecutable::run_step(int kernel, const Memory& m, tile::Counts* counts) const {
+  char* scratch = m.workspace + program_->workspace;
+  const Step& step = steps_[kernel];
+  const int most = shared_[kernel] && !counts ? (threads() < threads_ ? threads() : threads_) : 1;
+  if (most == 1) return step.run(m, scratch, counts);
+  Parts parts(most);
+  share_work(most, [&](int who) { step.share(m, scratch + who * scratch_, parts); });
 }
 
 struct TiledExecutable::Described {
@@ -87,7 +111,7 @@ FX_INLINE void TiledExecutable::run_profiled(Span<const Buffer> in, Span<const B
   const Memory m{program_.get(), in, out, static_cast<char*>(workspace)};
   std::int64_t begin = fx::detail::profile_now();
   for (int i = 0; i < steps_.size(); ++i) {
-    steps_[i].run(m, m.workspace + program_->workspace, nullptr);
+    run_step(i, m, nullptr);
     const std::int64_t end = fx::detail::profile_now();
     Described::Entry& e = d.kernel[i];
     fx::detail::profile_add(fx::detail::ProfileKind::kernel, e.id.of(e.name), begin, end, e.flops, e.bytes);
@@ -102,8 +126,7 @@ FX_INLINE void TiledExecutable::run(Span<const Buffer> in, Span<const Buffer> ou
 FX_INLINE void TiledExecutable::run_counted(Span<const Buffer> in, Span<const Buffer> out, void* workspace,
                                             Span<tile::Counts> counts) const {
   const Memory m{program_.get(), in, out, static_cast<char*>(workspace)};
-  char* scratch = m.workspace + program_->workspace;
-  for (int i = 0; i < steps_.size(); ++i) steps_[i].run(m, scratch, counts.empty() ? nullptr : &counts[i]);
+  for (int i = 0; i < steps_.size(); ++i) run_step(i, m, counts.empty() ? nullptr : &counts[i]);
 }
 
 FX_INLINE std::string TiledExecutable::code_text() const {

@@ -11,6 +11,8 @@ class MapStep : public Step {
   explicit MapStep(const tile::Kernel& kernel, Prepared* prepared = nullptr);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
+  bool has_parts() const override { return true; }
+  void share(const Memory& m, char* scratch, Parts& parts) const override;
   std::string code_text() const override { return code::dump(program_.machine_code()); }
 
  private:
@@ -25,12 +27,14 @@ class MapStep : public Step {
   bool strided() const;
 
   struct Run;
-  // All of the space as one call of machine code: its size, and the bytes between rows of each port.
+  Run prepared(const Memory& m, char* scratch) const;
+  // All of the space as one call of machine code: its size, and the bytes between rows and columns of each port.
   bool at_once_ = false;
   std::int64_t rows_ = 1, cols_ = 1;
-  Vec<std::int64_t> row_bytes_;
+  Vec<std::int64_t> row_bytes_, col_bytes_;
   void plan_at_once();
-  void run_at_once(const Memory& m, char* scratch) const;
+  void run_at_once(const Memory& m, char* scratch, std::int64_t row, std::int64_t col, std::int64_t rows,
+                   std::int64_t cols) const;
 };
 
 #if FX_BODIES
@@ -71,8 +75,11 @@ FX_INLINE void MapStep::plan_at_once() {
   cols_ = k.space[col_.outer] * col_.inner;
   if (has_row_) rows_ = k.space[row_.outer] * row_.inner;
   for (const Vec<tile::Access>* list : {&k.in, &k.out})
-    for (const tile::Access& a : *list)
-      row_bytes_.push_back(has_row_ ? row_.stride(a) * size_of(program_.port_dtype(row_bytes_.size())) : 0);
+    for (const tile::Access& a : *list) {
+      const int size = size_of(program_.port_dtype(row_bytes_.size()));
+      row_bytes_.push_back(has_row_ ? row_.stride(a) * size : 0);
+      col_bytes_.push_back(col_.stride(a) * size);
+    }
   at_once_ = rows_ > 0 && cols_ > 0;
 }
 // Whether a call stages operands, which bounds its size.
@@ -131,11 +138,12 @@ struct MapStep::Run {
   }
 };
 
-FX_INLINE void MapStep::run_at_once(const Memory& m, char* scratch) const {
-  code::BodyArgs* args = program_.code_args(scratch, rows_, cols_);
+FX_INLINE void MapStep::run_at_once(const Memory& m, char* scratch, std::int64_t row, std::int64_t col,
+                                    std::int64_t rows, std::int64_t cols) const {
+  code::BodyArgs* args = program_.code_args(scratch, rows, cols);
   int n = 0;
   auto add = [&](const tile::Access& a) {
-    args->port[n] = {m.at(a), row_bytes_[n]};
+    args->port[n] = {m.at(a) + row * row_bytes_[n] + col * col_bytes_[n], row_bytes_[n]};
     ++n;
   };
   for (const tile::Access& a : k.in) add(a);
@@ -143,14 +151,35 @@ FX_INLINE void MapStep::run_at_once(const Memory& m, char* scratch) const {
   program_.run_code(args);
 }
 
-FX_INLINE void MapStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
-  if (at_once_ && !counts) return run_at_once(m, scratch);
+FX_INLINE MapStep::Run MapStep::prepared(const Memory& m, char* scratch) const {
   Run r{*this, m, reinterpret_cast<VectorInput*>(scratch), nullptr, nullptr};
   scratch += align64(k.in.size() * std::int64_t(sizeof(VectorInput)));
   r.out = reinterpret_cast<VectorOutput*>(scratch);
   r.scratch = scratch + align64(k.out.size() * std::int64_t(sizeof(VectorOutput)));
   program_.prepare(r.scratch, block_);
+  return r;
+}
+
+FX_INLINE void MapStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
+  if (at_once_ && !counts) return run_at_once(m, scratch, 0, 0, rows_, cols_);
+  const Run r = prepared(m, scratch);
   each_block(k, m, counts, [&](const Block& b) { r.block(b); });
+}
+
+FX_INLINE void MapStep::share(const Memory& m, char* scratch, Parts& parts) const {
+  if (!at_once_) {
+    const Run r = prepared(m, scratch);
+    return each_part(k, m, parts, [&](const Block& b) { r.block(b); });
+  }
+  const bool by_rows = rows_ >= cols_;
+  const std::int64_t size = by_rows ? rows_ : cols_, one = part_of(size, parts_of_kernel, by_rows ? 1 : 1024);
+  for (std::int64_t at = parts.take() * one; at < size; at = parts.take() * one) {
+    const std::int64_t here = size - at < one ? size - at : one;
+    if (by_rows)
+      run_at_once(m, scratch, at, 0, here, cols_);
+    else
+      run_at_once(m, scratch, 0, at, rows_, here);
+  }
 }
 #endif
 

@@ -16,6 +16,8 @@ class ReduceStep : public Step {
   explicit ReduceStep(const tile::Kernel& kernel, Prepared* prepared = nullptr);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
+  bool has_parts() const override { return !split() && reduced_count_ > 0; }
+  void share(const Memory& m, char* scratch, Parts& parts) const override;
   std::string code_text() const override { return code::dump(program_.machine_code()); }
 
  private:
@@ -32,7 +34,15 @@ class ReduceStep : public Step {
   static constexpr int column_chunk_size = 256;
   bool reduces(int d) const { return axes_.contains(d); }
 
+  // Whether blocks hold a part of the reduced elements: then they follow each other.
+  bool split() const {
+    for (int d = 0; d < k.space.n; ++d)
+      if (reduces(d) && k.block[d] < k.space[d]) return true;
+    return false;
+  }
+
   struct Run;
+  Run prepared(const Memory& m, char* scratch) const;
 };
 
 }  // namespace fx::inline v0::tiled

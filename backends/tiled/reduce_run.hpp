@@ -86,6 +86,7 @@ struct ReduceStep::Run {
     return s.rows_ ? n % s.reduced_count_ : n / (numel(s.sizes_) / s.reduced_count_);
   }
 
+  void block(const Block& b);
   void rows() const;
   void row(At at, void* state) const;
   void columns() const;
@@ -176,13 +177,8 @@ FX_INLINE void ReduceStep::Run::column_chunk(At at, int cols, void* state) const
 
 FX_INLINE std::int64_t ReduceStep::scratch_bytes() const {
   std::int64_t states = 1, columns = 1;
-  bool split = false;
-  for (int d = 0; d < k.space.n; ++d) {
-    if (reduces(d))
-      split = split || k.block[d] < k.space[d];
-    else
-      states *= k.block[d];
-  }
+  for (int d = 0; d < k.space.n; ++d)
+    if (!reduces(d)) states *= k.block[d];
   if (!rows_) {
     columns = kept_.empty() ? 1 : kept_.back().inner * k.block[kept_.back().outer];
     if (columns == 0) columns = 1;  // nothing is kept
@@ -192,14 +188,10 @@ FX_INLINE std::int64_t ReduceStep::scratch_bytes() const {
   }
   const std::int64_t state = align64(rows_ ? row_state_bytes(fold_) : col_state_bytes(fold_, columns));
   return align64(k.in.size() * std::int64_t(sizeof(VectorInput))) + align64(program_.scratch_bytes(elements_)) +
-         align64(fold_.scratch_bytes()) + align64(elements_ * 8) + (split ? states : 1) * state;
+         align64(fold_.scratch_bytes()) + align64(elements_ * 8) + (split() ? states : 1) * state;
 }
 
-FX_INLINE void ReduceStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
-  if (reduced_count_ == 0) {
-    fill(m.at(k.out[0]), fold_.empty, numel(m.program->buffers[k.out[0].buffer].type), m.element_size(k.out[0]));
-    return;
-  }
+FX_INLINE ReduceStep::Run ReduceStep::prepared(const Memory& m, char* scratch) const {
   Run r{*this, k, m, reinterpret_cast<VectorInput*>(scratch), nullptr, nullptr, nullptr, nullptr};
   r.vector_scratch = scratch + align64(k.in.size() * std::int64_t(sizeof(VectorInput)));
   r.fold_scratch = r.vector_scratch + align64(program_.scratch_bytes(elements_));
@@ -207,19 +199,35 @@ FX_INLINE void ReduceStep::run(const Memory& m, char* scratch, tile::Counts* cou
   r.states = r.tile + align64(elements_ * 8);
   program_.prepare(r.vector_scratch, elements_);
   fold_.prepare(r.fold_scratch);
-  each_block(k, m, counts, [&](const Block& b) {
-    r.b = &b;
-    r.begins = r.ends = true;
-    for (int d = 0; d < k.space.n; ++d)
-      if (reduces(d)) {
-        r.begins = r.begins && b.start[d] == 0;
-        r.ends = r.ends && b.start[d] + b.extent[d] == k.space[d];
-      }
-    if (rows_)
-      r.rows();
-    else
-      r.columns();
-  });
+  return r;
+}
+
+FX_INLINE void ReduceStep::Run::block(const Block& block) {
+  b = &block;
+  begins = ends = true;
+  for (int d = 0; d < k.space.n; ++d)
+    if (s.reduces(d)) {
+      begins = begins && block.start[d] == 0;
+      ends = ends && block.start[d] + block.extent[d] == k.space[d];
+    }
+  if (s.rows_)
+    rows();
+  else
+    columns();
+}
+
+FX_INLINE void ReduceStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
+  if (reduced_count_ == 0) {
+    fill(m.at(k.out[0]), fold_.empty, numel(m.program->buffers[k.out[0].buffer].type), m.element_size(k.out[0]));
+    return;
+  }
+  Run r = prepared(m, scratch);
+  each_block(k, m, counts, [&](const Block& b) { r.block(b); });
+}
+
+FX_INLINE void ReduceStep::share(const Memory& m, char* scratch, Parts& parts) const {
+  Run r = prepared(m, scratch);
+  each_part(k, m, parts, [&](const Block& b) { r.block(b); });
 }
 
 }  // namespace fx::inline v0::tiled

@@ -16,12 +16,15 @@ class ScanStep : public Step {
   ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared = nullptr);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
+  bool has_parts() const override { return k.carries == 0 && !code_; }
+  void share(const Memory& m, char* scratch, Parts& parts) const override;
   std::string code_text() const override;
 
  private:
   TiledExecutable body_;
   Vec<std::int64_t> bytes_;  // of each carry
   code::LoopCode code_;
+  struct Run;
 
   std::int64_t args_bytes() const { return align64(code::args_bytes(code_.ports + k.carries)); }
   std::int64_t code_bytes() const { return code_ ? args_bytes() + code_.frame_bytes + code_.workspace : 0; }
@@ -37,7 +40,7 @@ class ScanStep : public Step {
 
 #if FX_BODIES
 FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared)
-    : Step(kernel), body_({}, k.loop, prepared) {
+    : Step(kernel), body_({}, k.loop, prepared, k.carries > 0) {
   for (int c = 0; c < k.carries; ++c) {
     const Type& t = program.buffers[k.out[c].buffer].type;
     bytes_.push_back(numel(t) * size_of(t.dtype));
@@ -99,44 +102,66 @@ FX_INLINE void ScanStep::run_code(const Memory& m, char* scratch) const {
   code_.run(args);
 }
 
+struct ScanStep::Run {
+  const ScanStep& s;
+  const Memory& m;
+  Buffer *in, *out;
+  Span<tile::Counts> inner;
+  char *workspace, *spare;
+
+  Run(const ScanStep& step, const Memory& memory, char* scratch, bool counts) : s(step), m(memory) {
+    const tile::Kernel& k = s.k;
+    const int kernels = s.body_.program().kernels.size();
+    in = reinterpret_cast<Buffer*>(scratch);
+    out = in + k.in.size();
+    scratch += s.buffers();
+    inner = {reinterpret_cast<tile::Counts*>(scratch), counts ? kernels : 0};
+    for (tile::Counts& c : inner) c = {};
+    workspace = scratch + align64(kernels * std::int64_t(sizeof(tile::Counts)));
+    spare = workspace + align64(s.body_.workspace());
+    for (int i = 0; i < k.in.size(); ++i) in[i].data = m.at(k.in[i]);
+  }
+  void step(std::int64_t t) const {
+    const tile::Kernel& k = s.k;
+    for (int i = k.consts + k.carries; i < k.in.size(); ++i) in[i].data = s.row(m, k.in[i], t);
+    for (int j = k.carries; j < k.out.size(); ++j) out[j].data = s.row(m, k.out[j], t);
+    s.body_.run_counted({in, k.in.size()}, {out, k.out.size()}, workspace, inner);
+  }
+};
+
 FX_INLINE void ScanStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
   if (code_ && !counts) return run_code(m, scratch);
   const std::int64_t length = k.space[0];
-  Buffer *in = reinterpret_cast<Buffer*>(scratch), *out = in + k.in.size();
-  scratch += buffers();
-  const Span<tile::Counts> inner(reinterpret_cast<tile::Counts*>(scratch), counts ? body_.program().kernels.size() : 0);
-  for (tile::Counts& c : inner) c = {};
-  scratch += align64(body_.program().kernels.size() * std::int64_t(sizeof(tile::Counts)));
-  char* workspace = scratch;
-  scratch += align64(body_.workspace());
-
-  for (int i = 0; i < k.in.size(); ++i) in[i].data = m.at(k.in[i]);
+  Run r(*this, m, scratch, counts);
   for (int c = 0; c < k.carries; ++c) {
     char *result = m.at(k.out[c]), *spare = result;
     if (!k.in_place[c]) {
-      spare = scratch;
-      scratch += align64(bytes_[c]);
+      spare = r.spare;
+      r.spare += align64(bytes_[c]);
     }
-    in[k.consts + c].data = start_carry(m, c, counts);
-    out[c].data = length % 2 ? result : spare;
-    out[k.out.size() + c].data = length % 2 ? spare : result;  // of the step after that
+    r.in[k.consts + c].data = start_carry(m, c, counts);
+    r.out[c].data = length % 2 ? result : spare;
+    r.out[k.out.size() + c].data = length % 2 ? spare : result;  // of the step after that
   }
   for (std::int64_t t = 0; t < length; ++t) {
-    for (int i = k.consts + k.carries; i < k.in.size(); ++i) in[i].data = row(m, k.in[i], t);
-    for (int j = k.carries; j < k.out.size(); ++j) out[j].data = row(m, k.out[j], t);
-    body_.run_counted({in, k.in.size()}, {out, k.out.size()}, workspace, inner);
+    r.step(t);
     for (int c = 0; c < k.carries; ++c) {
-      in[k.consts + c] = out[c];
-      std::swap(out[c], out[k.out.size() + c]);
+      r.in[k.consts + c] = r.out[c];
+      std::swap(r.out[c], r.out[k.out.size() + c]);
     }
   }
   if (!counts) return;
   counts->steps += length;
-  for (const tile::Counts& c : inner) {
+  for (const tile::Counts& c : r.inner) {
     counts->steps += c.steps;
     counts->bytes_in += c.bytes_in;
     counts->bytes_out += c.bytes_out;
   }
+}
+
+FX_INLINE void ScanStep::share(const Memory& m, char* scratch, Parts& parts) const {
+  const Run r(*this, m, scratch, false);
+  for (std::int64_t t = parts.take(); t < k.space[0]; t = parts.take()) r.step(t);
 }
 #endif
 

@@ -1,5 +1,6 @@
 // tiled/step.hpp -- Step: a kernel of a tile program, ready to run; and the walk over its grid.
 #pragma once
+#include <fx/runtime/workers.hpp>
 #include <fx/tile/cost.hpp>
 #include <fx/tile/program.hpp>
 #include <string>
@@ -34,6 +35,12 @@ class Step {
   virtual ~Step() = default;
   virtual std::int64_t scratch_bytes() const { return 0; }
   virtual void run(const Memory& m, char* scratch, tile::Counts* counts) const = 0;
+  // Whether it has parts that do not need each other. Then several threads may call `share` with one Parts, each with a
+  // scratch of its own, and do together what run does.
+  virtual bool has_parts() const { return false; }
+  virtual void share(const Memory& m, char* scratch, Parts& parts) const {
+    if (parts.take() == 0) run(m, scratch, nullptr);
+  }
   // Its machine code as a dump, or "portable".
   virtual std::string code_text() const { return "portable\n"; }
 
@@ -85,6 +92,24 @@ void each_block(const tile::Kernel& k, const Memory& m, tile::Counts* counts, F&
     if (i < 0) return;
   }
 }
+
+// Calls f for the blocks whose numbers `parts` hands to the caller.
+template <class F>
+void each_part(const tile::Kernel& k, const Memory& m, Parts& parts, F&& f) {
+  std::int64_t n = 0, mine = parts.take();
+  each_block(k, m, nullptr, [&](const Block& b) {
+    if (n++ != mine) return;
+    f(b);
+    mine = parts.take();
+  });
+}
+
+// `size` cut into parts of a multiple of `unit`, about `count` of them: the size of one.
+constexpr std::int64_t part_of(std::int64_t size, std::int64_t count, std::int64_t unit) {
+  const std::int64_t one = (size + count - 1) / count;
+  return (one + unit - 1) / unit * unit;
+}
+constexpr std::int64_t parts_of_kernel = 32;  // enough that threads of unequal speed end together
 
 inline std::int64_t offset(const tile::Access& a, const Dims& start) {
   std::int64_t n = 0;

@@ -18,7 +18,7 @@ bool each_once(int most, int n) {
   std::vector<std::atomic<int>> taken(static_cast<std::size_t>(n));
   std::atomic<std::uint64_t> here{0};
   std::atomic<bool> wrong{false};
-  fx::Parts parts;
+  fx::Parts parts(most);
   fx::share_work(most, [&](int who) {
     const std::uint64_t bit = std::uint64_t(1) << who;
     if (who >= most || (here.fetch_or(bit) & bit)) wrong = true;
@@ -49,7 +49,7 @@ TEST_CASE("workers: many callers at once") {
 
 TEST_CASE("workers: work that shares its own work") {
   std::atomic<int> failed{0};
-  fx::Parts parts;
+  fx::Parts parts(4);
   fx::share_work(4, [&](int) {
     while (parts.take() < 50) failed += !each_once(4, 20);
   });

@@ -66,7 +66,10 @@ FX_INLINE void LoopBody::add_kernel(const tile::Kernel& k) {
   switch (k.kind) {
     case tile::KernelKind::map: return add_map(k);
     case tile::KernelKind::copy: return add_copy(k);
-    case tile::KernelKind::dot: return add_dot(k);
+    case tile::KernelKind::dot:
+      if (!k.body) return add_dot(k);
+      missing = "it has a product with an epilogue";
+      return;
     case tile::KernelKind::reduce: return add_reduce(k);
     case tile::KernelKind::scan: missing = "it has a loop"; return;
     default: missing = "it has a kernel that is not made of vectors"; return;

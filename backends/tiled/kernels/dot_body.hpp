@@ -52,19 +52,18 @@ struct DotBlocks {
   DotBlocks(const DotLoops& l, std::int64_t m, std::int64_t n, std::int64_t k, bool finish) : loops(l), size(l.size) {
     constexpr std::int64_t second_cache = 320 * 1024;  // of which a's panels take this much
     constexpr std::int64_t widest = 2048;              // columns; b's strips of a block lie in the third-level cache
+    const std::int64_t most_rows = second_cache / (loops.depth * size) / loops.rows * loops.rows;
     depth = least(k, loops.depth);
-    rows = least(up(m, loops.rows), second_cache / (loops.depth * size) / loops.rows * loops.rows);
+    rows = least(up(m, loops.rows), most_rows);
     cols = least(up(n, loops.cols), widest);
     span = depth;
     if (finish) {
       constexpr std::int64_t waiting = 1 << 20;  // bytes of results
       strip_by_strip = k <= depth;
       std::int64_t most = least(widest, widest * loops.depth / k);
-      if (!strip_by_strip) most = least(most, waiting / (rows * size));
-      if (most < loops.cols) most = loops.cols;
-      const std::int64_t pieces = (n + most - 1) / most;
+      if (!strip_by_strip) most = least(most, waiting / (most_rows * size));
+      cols = least(cols, most < loops.cols ? loops.cols : most / loops.cols * loops.cols);
       span = k;
-      cols = up((n + pieces - 1) / pieces, loops.cols);
       pitch = strip_by_strip ? loops.cols : cols;
     }
     strips_at = 0;

@@ -19,11 +19,14 @@ int threads();
 // (value): less than 1 or more than 64.
 void set_threads(int n, Loc loc = Loc::here());
 
-// Hands out the numbers of parts, each once.
+// Hands out the numbers of parts, each once, to at most `callers` threads.
 class Parts {
   std::atomic<std::int64_t> next_{0};
+  int callers_;
 
  public:
+  explicit Parts(int callers) : callers_(callers) {}
+  int callers() const { return callers_; }
   std::int64_t take() { return next_.fetch_add(1, std::memory_order_relaxed); }
 };
 

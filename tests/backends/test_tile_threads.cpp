@@ -1,0 +1,78 @@
+// Kernels that threads share give the bits of one thread, also when several callers share at once.
+#include <thread>
+#include <vector>
+
+#include "backends/tile_util.hpp"
+using namespace tile_test;
+
+namespace {
+Val times(Val x, Val y, int batches = 0) {
+  DotDims d;
+  for (int i = 0; i < batches; ++i) d.lhs_batch.push_back(i), d.rhs_batch.push_back(i);
+  d.lhs_contract = {batches + 1}, d.rhs_contract = {batches};
+  return dot_general(x, y, d);
+}
+Vec<Elements> outputs(const tiled::TiledExecutable& e, const Graph& g, const Vec<Elements>& in) {
+  Vec<Ref<Storage>> owners;
+  Vec<Buffer> ins, outs;
+  auto buffer = [&](Ref<Storage> s) {
+    owners.push_back(s);
+    return Buffer{s->data, s->bytes};
+  };
+  for (int k = 0; k < g.ins.size(); ++k) ins.push_back(buffer(pack(g.type(g.ins[k]), in[k])));
+  for (int v : g.outs) outs.push_back(buffer(allocate(numel(g.type(v)) * size_of(g.type(v).dtype))));
+  const Ref<Storage> workspace = allocate(e.workspace());
+  e.run(ins, outs, workspace->data);
+  Vec<Elements> r;
+  for (int k = 0; k < g.outs.size(); ++k) r.push_back(unpack(g.type(g.outs[k]), *owners[g.ins.size() + k]));
+  return r;
+}
+// The same bits compiled for 1 thread, for 4, and by 3 callers of what was compiled for 4.
+void check_threads(const Graph& g) {
+  const int before = threads();
+  const Vec<Elements> in = samples(g);
+  set_threads(1);
+  const auto alone = compile(g);
+  const Vec<Elements> expected = outputs(*alone, g, in);
+  set_threads(4);
+  const auto shared = compile(g);
+  CHECK(shared->workspace() > alone->workspace());
+  check_same(g, expected, outputs(*shared, g, in));
+  std::vector<Vec<Elements>> got(3);
+  std::vector<std::thread> callers;
+  for (Vec<Elements>& r : got) callers.emplace_back([&] { r = outputs(*shared, g, in); });
+  for (std::thread& t : callers) t.join();
+  for (const Vec<Elements>& r : got) check_same(g, expected, r);
+  set_threads(2);  // fewer than it was compiled for
+  check_same(g, expected, outputs(*shared, g, in));
+  set_threads(before);
+}
+}  // namespace
+
+TEST_CASE("threads: products, by rows, by columns, in batches, with an epilogue") {
+  Builder b;
+  Val x = b.input({f32, {201, 150}}), y = b.input({f32, {150, 230}}), u = b.input({f64, {5, 120, 60}}),
+      v = b.input({f64, {5, 60, 130}});
+  Val z = times(x, y);
+  check_threads(b.finish(Vec<Val>{times(transpose(y, {1, 0}), transpose(x, {1, 0})), tanh(z) - z, times(u, v, 1)}));
+}
+
+TEST_CASE("threads: elementwise kernels") {
+  Builder b;
+  Val x = b.input({f32, {700, 400}}), row = b.input({f32, {400}});
+  check_threads(b.finish(Vec<Val>{exp(x) + broadcast_in_dim(row, {700, 400}, {1})}));
+  Builder c;  // one row; positions; turned around
+  Val w = c.input({f32, {300001}}), t = c.input({f64, {400, 500}});
+  check_threads(c.finish(
+      Vec<Val>{sin(w), w * iota(c, f32, {300001}, 0), sin(transpose(t, {1, 0})) + iota(c, f64, {500, 400}, 1)}));
+}
+
+TEST_CASE("threads: strips of rows, reductions of rows and of columns") {
+  Builder b;
+  Val x = b.input({f32, {1000, 900}});
+  Val e = exp(x - broadcast_in_dim(reduce_max(x, {1}), {1000, 900}, {0}));
+  check_threads(b.finish(Vec<Val>{e / broadcast_in_dim(reduce_sum(e, {1}), {1000, 900}, {0})}));
+  Builder c;
+  Val y = c.input({f32, {900, 1100}});
+  check_threads(c.finish(Vec<Val>{reduce_sum(sin(y), {1}), reduce_max(cos(y), {0})}));
+}
