@@ -136,6 +136,9 @@ FX_FORM(vextractf128, p66, m3a, 0x19, 0, only)                // from reg to rm
 FX_FORM(vextractf32x4, p66, m3a, 0x19, only, 0, Tuple::half)  // the same of 32 bytes, for all registers
 FX_FORM(vextractf64x4, p66, m3a, 0x1b, only, 1, Tuple::half)  // from reg to rm
 FX_FORM(vshufps, np, m0f, 0xc6, 0, 0)
+FX_FORM(vpermps, p66, m38, 0x16, 0, 0)        // lanes of rm at the numbers in vvvv
+FX_FORM(vpermpd, p66, m38, 0x16, only, 1)     // 64 bytes
+FX_FORM(vpermpd_fixed, p66, m3a, 0x01, 1, 1)  // of each 32 bytes, by the immediate
 FX_FORM(vpackssdw, p66, m0f, 0x6b, 0, 0)
 FX_FORM(vpacksswb, p66, m0f, 0x63, 0, 0)
 

@@ -54,8 +54,8 @@ class LoopBody {
   // `vector`: bytes of a register.
   LoopBody(const tile::Kernel& scan, int vector_bytes);
 
-  // An operation that only loops have: lanes b .. 2 b - 1 of a, from lane 0 on.
-  static constexpr Instr::Op upper = Instr::Op(253);
+  // Operations that only loops have: lanes b .. 2 b - 1 of a, from lane 0 on; lane imm of a in all lanes.
+  static constexpr Instr::Op upper = Instr::Op(253), lane = Instr::Op(252);
 
   const char* missing = nullptr;  // why there is no code: what the body has that it cannot have
   Recorder r;
@@ -102,6 +102,7 @@ class LoopBody {
   int fold_column(const Folding& fold, const tile::Kernel& k, const tile::Access& from, std::int64_t element,
                   std::int64_t stride, int n, const Dims& axes);
   int first_lanes(int n);
+  bool too_large() const;
   void choose_lanes(int vector_bytes);
   void begin_carries();
   void end_carries();
@@ -118,8 +119,9 @@ class LoopBody {
   int constant(DType d, std::uint64_t bits);
   int positions(DType d, std::int64_t first, bool rising);
   int input(DType d);
-  int operand(const tile::Access& a, std::int64_t element, std::int64_t stride, int n);
+  int operand(const tile::Access& a, std::int64_t element, std::int64_t stride, int n, bool soon = true);
   int load(const LoopPlace& from, DType d, bool spread);
+  int lane_of(const LoopPlace& p, DType d);
   int prepare(const LoopPlace& from, DType d, std::int64_t stride);
   LoopPlace gathered(const tile::Access& a, std::int64_t element, std::int64_t stride, int n);
   void store(int reg, const LoopPlace& to);

@@ -9,12 +9,27 @@ FX_INLINE LoopBody::LoopBody(const tile::Kernel& scan, int vector_bytes) : scan_
   ports = p_.ins.size() + p_.outs.size() + 1;
   workspace = (p_.workspace + 63) / 64 * 64;
   choose_lanes(vector_bytes);
+  if (too_large()) {
+    missing = "it is too large";
+    return;
+  }
   begin_carries();
   for (const tile::Kernel& k : p_.kernels)
     if (!missing) add_kernel(k);
   if (missing) return;
   end_carries();
   find_dead();
+}
+
+// Whether it has more operations than are worth a look; those that are left may still turn out to be too many.
+FX_INLINE bool LoopBody::too_large() const {
+  std::int64_t n = 0;
+  for (const tile::Kernel& k : p_.kernels) {
+    const std::int64_t elements = numel(k.space), each = k.body ? k.body->eqns.size() + 1 : 1;
+    if (elements > std::int64_t(most_items) * lanes) return true;
+    n += elements / lanes * each;
+  }
+  return n > most_items;
 }
 
 // As many elements as fill a vector of the widest dtype.
@@ -94,8 +109,27 @@ FX_INLINE int LoopBody::load(const LoopPlace& from, DType d, bool spread) {
   return loads.back().reg;
 }
 
-// n elements of a, `stride` apart, as a vector whose other lanes hold anything.
-FX_INLINE int LoopBody::operand(const tile::Access& a, std::int64_t element, std::int64_t stride, int n) {
+// The element at p in all lanes, from the register that holds it; -1: none does.
+FX_INLINE int LoopBody::lane_of(const LoopPlace& p, DType d) {
+  const int size = size_of(d);
+  if (d == boolean) return -1;
+  for (auto it = vectors_.upper_bound({p.port, p.at}); it != vectors_.begin();) {
+    --it;
+    const std::int64_t at = it->first.second;
+    if (it->first.first != p.port || at + lanes * size <= p.at) return -1;
+    const Known& k = it->second;
+    if ((p.at - at) % size != 0 || at + k.lanes * size <= p.at || r.regs[k.reg] != d) continue;
+    Instr i{lane, d};
+    i.a = k.reg, i.imm = std::uint64_t((p.at - at) / size);
+    const int reg = push(i, d);
+    spreads_[{p.port, p.at}] = {reg, 1, true};
+    return reg;
+  }
+  return -1;
+}
+
+// n elements of a, `stride` apart, as a vector whose other lanes hold anything. `soon`: something waits for it.
+FX_INLINE int LoopBody::operand(const tile::Access& a, std::int64_t element, std::int64_t stride, int n, bool soon) {
   LoopPlace from = place(a, element, n);
   const DType d = dtype(a);
   const bool spread = stride == 0 || n == 1;
@@ -109,6 +143,8 @@ FX_INLINE int LoopBody::operand(const tile::Access& a, std::int64_t element, std
   if (spread) {
     if (auto it = spreads_.find({from.port, from.at}); it != spreads_.end() && r.regs[it->second.reg] == d)
       return it->second.reg;
+    if (soon)
+      if (const int reg = lane_of(from, d); reg >= 0) return reg;
     return load(from, d, true);
   }
   return load(stride == 1 ? from : gathered(a, element, stride, n), d, false);

@@ -145,7 +145,7 @@ FX_INLINE void LoopBody::add_copy(const tile::Kernel& k) {
 
 // Chains of some vectors of results are interleaved: one alone would wait for its own last sum.
 FX_INLINE void LoopBody::add_dot(const tile::Kernel& k) {
-  constexpr int most_together = 8;
+  constexpr int most_together = 8, few = 4;
   const int inner = k.space.n - 1;
   const DType d = dtype(k.out[0]);
   const std::int64_t terms = k.space[inner];
@@ -168,7 +168,8 @@ FX_INLINE void LoopBody::add_dot(const tile::Kernel& k) {
       for (Vector& v : some) {
         int x[2];
         for (int o = 0; o < 2; ++o)
-          x[o] = operand(k.in[o], v.element[o] + t * k.in[o].stride[inner], v.stride[o], v.to.lanes);
+          x[o] =
+              operand(k.in[o], v.element[o] + t * k.in[o].stride[inner], v.stride[o], v.to.lanes, some.size() <= few);
         Instr i{is_float(d) ? Instr::fma : Instr::mul, d};
         const bool turned = v.stride[0] != 0;  // what is the same in all steps last: it may stay in memory
         i.a = x[turned], i.b = x[!turned];
