@@ -111,7 +111,10 @@ TEST_CASE("a gradient's loops hold what the gradient needs") {
   CHECK(left.eqns.size() > 0);
   int loops = 0;
   for (const fx::Eqn& e : left.eqns)
-    if (e.prim->name == "scan") ++loops, CHECK(e.n_out == 1);
+    if (e.prim->name == "scan") {
+      ++loops;
+      CHECK(e.n_out == 1);
+    }
   CHECK(loops == 1);  // the one backwards
   // d sum(a * b^6) / da = b^6
   const reference::Values in{

@@ -130,9 +130,3 @@ class LoopBody {
 };
 
 }  // namespace fx::inline v0::tiled::code
-
-#if FX_BODIES
-#include "loop_flatten.hpp"
-#include "loop_kernels.hpp"
-#include "loop_reduce.hpp"
-#endif

@@ -4,6 +4,7 @@
 
 #include "generator_loop.hpp"
 #include "loop.hpp"
+#include "loop_reduce.hpp"
 
 #if FX_BODIES
 namespace fx::inline v0::tiled::code {
