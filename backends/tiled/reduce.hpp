@@ -30,7 +30,7 @@ class ReduceStep : public Step {
   Dims order_, sizes_;  // kept dimensions, then reduced ones (columns: the other way round), and their sizes
   Dims dense_;          // of each dimension: its stride in that order
   std::int64_t reduced_count_ = 1;
-  int elements_ = VectorProgram::max_block;
+  int elements_ = 2 * VectorProgram::max_block;
   static constexpr int column_chunk_size = 256;
   bool reduces(int d) const { return axes_.contains(d); }
 
