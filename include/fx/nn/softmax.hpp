@@ -52,12 +52,12 @@ constexpr Array logsumexp(Array::Op x, const numpy::ReduceOptions& o = {}) {
     return o.keepdims ? y : reshape(y, detail::without(type_of(v).dims, axes));
   });
 }
-// exp(x) / sum(exp(x)) over an axis, the last unless said. Errors as logsumexp.
+// exp(x) * (1 / sum(exp(x))) over an axis, the last unless said: one division a row. Errors as logsumexp.
 constexpr Array softmax(Array::Op x, const SoftmaxOptions& o = {}) {
   return detail::over_axes(x, o.axis, "nn::softmax", [](Val v, const Dims& axes) {
     Val e = exp(detail::shift_to_peak(v, axes).x);
     Val sum = reshape(reduce_sum(e, axes), detail::with_ones(type_of(v).dims, axes));
-    return e / broadcast_to(sum, type_of(v).dims);
+    return e * broadcast_to(1.0 / sum, type_of(v).dims);
   });
 }
 // log(softmax(x)), without forming it. Errors as logsumexp.
