@@ -114,13 +114,13 @@ class FoldWriter {
     e_.vector(max ? vpandd : vpord, length, a, result, other);
   }
   // Watcher w sees two vectors: a mask of the lanes without NaN, or vectors with ones where one was.
-  void watch(int w, int x, int y, bool first = false) {
+  void watch(int w, int a, int b, bool first = false) {
     using namespace form;
     constexpr int unordered = 3, ordered = 7;
     if (avx512_)
-      return e_.vector(by_size(vcmpps_mask, vcmppd_mask), length_, 1 + w, x, y, ordered, {first ? 0 : 1 + w, false});
+      return e_.vector(by_size(vcmpps_mask, vcmppd_mask), length_, 1 + w, a, b, ordered, {first ? 0 : 1 + w, false});
     const int to = first ? seen + w : result;
-    e_.vector(by_size(vcmpps, vcmppd), length_, to, x, y, unordered);
+    e_.vector(by_size(vcmpps, vcmppd), length_, to, a, b, unordered);
     if (!first) e_.vector(vpord, length_, seen + w, seen + w, result);
   }
   Mem quiet_nan() {
