@@ -243,8 +243,8 @@ TEST_CASE("running folds are chains") {
         Scratch s(f.scratch_bytes());
         f.prepare(s.p);
         Random r(17);
-        const std::int64_t shapes[][3] = {{1, 1, 1}, {2, 9, 1}, {3, 5, 4}, {1, 3, 100},
-                                          {2, 0, 3}, {2, 3, 0}, {0, 3, 3}, {1, 2, 1500}};
+        const std::int64_t shapes[][3] = {{1, 1, 1}, {2, 9, 1}, {3, 5, 4},  {1, 3, 100}, {2, 0, 3},    {2, 3, 0},
+                                          {0, 3, 3}, {4, 1, 1}, {11, 7, 1}, {2, 19, 77}, {1, 20, 301}, {1, 2, 1500}};
         for (auto [outer, n, inner] : shapes)
           for (bool reverse : {false, true})
             for (bool in_place : {false, true}) {

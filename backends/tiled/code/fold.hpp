@@ -23,6 +23,14 @@ using FoldRows = void (*)(void* out, const void* x, std::int64_t rounds, std::in
                           const void* identity);
 FoldRows fold_rows(FoldOp op, DType d, Level l);
 
+// out[i] = fold(out[i - 1], x[i]) for i < rows in order, of `cols` columns, or of four
+// lines `between` bytes apart (cols is not looked at); `step` bytes from row to row, out[-1] is there already. Null
+// also for maxima and minima of floating point.
+using RunningFold = void (*)(void* out, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t step,
+                             std::int64_t between);
+RunningFold running_columns(FoldOp op, DType d, Level l);
+RunningFold running_lines(FoldOp op, DType d, Level l);
+
 #if FX_BODIES
 namespace detail {
 class FoldWriter {
@@ -32,12 +40,16 @@ class FoldWriter {
   Vec<std::uint8_t> columns() {
     e_.shift_left(stride, size_of(d_) == 4 ? 2 : 3);
     for (int vectors : {4, 2, 1}) group(vectors);
-    e_.vzeroupper();
-    e_.ret();
-    e_.finish();
-    return e_.bytes();
+    return done();
   }
   Vec<std::uint8_t> whole_rows();
+  Vec<std::uint8_t> running_columns() {
+    for (int vectors : {4, 2, 1}) running_group(vectors, length_);
+    running_group(1, 16);
+    running_group(1, size_of(d_));
+    return done();
+  }
+  Vec<std::uint8_t> running_lines();
 
  private:
   static constexpr Gpr acc = rdi, x = rsi, rows = rdx, cols = rcx, stride = r8, row = r9;
@@ -56,6 +68,12 @@ class FoldWriter {
     Mem m{base};
     m.disp = offset;
     return m;
+  }
+  Vec<std::uint8_t> done() {
+    e_.vzeroupper();
+    e_.ret();
+    e_.finish();
+    return e_.bytes();
   }
   // As many columns at a time as `vectors` hold, while there are so many.
   void group(int vectors) {
@@ -80,6 +98,38 @@ class FoldWriter {
     }
     e_.add(acc, vectors * length_);
     e_.add(x, vectors * length_);
+    e_.sub(cols, width);
+    e_.jump(next);
+    e_.bind(done);
+  }
+
+  // The same of vectors of `length` bytes (an element's: one), where each row's accumulators are stored.
+  void running_group(int vectors, int length) {
+    using namespace form;
+    constexpr Gpr to = r10;
+    const bool single = length == size_of(d_);
+    const int width = vectors * length / size_of(d_), vector = single ? 16 : length;
+    const Form &load = single ? by_size(vmovss, vmovsd) : vmovups,
+               &store = single ? by_size(vmovss_to, vmovsd_to) : vmovups_to;
+    const Label next = e_.label(), loop = e_.label(), done = e_.label();
+    e_.bind(next);
+    e_.cmp(cols, width);
+    e_.jump_if(Encoder::less, done);
+    e_.mov(row, x);
+    e_.mov(rax, rows);
+    e_.mov(to, acc);
+    e_.sub(to, stride);
+    for (int j = 0; j < vectors; ++j) e_.vector(load, vector, j, 0, at(to, j * length));
+    e_.bind(loop);
+    if (single) e_.vector(load, vector, half, 0, at(row, 0));
+    for (int j = 0; j < vectors; ++j) fold(j, single ? Rm(half) : Rm(at(row, j * length)), vector);
+    e_.add(to, stride);
+    for (int j = 0; j < vectors; ++j) e_.vector(store, vector, j, 0, at(to, j * length));
+    e_.add(row, stride);
+    e_.decrement(rax);
+    e_.jump_if(Encoder::not_equal, loop);
+    e_.add(acc, vectors * length);
+    e_.add(x, vectors * length);
     e_.sub(cols, width);
     e_.jump(next);
     e_.bind(done);
@@ -203,10 +253,40 @@ FX_INLINE Vec<std::uint8_t> FoldWriter::whole_rows() {
   e_.add(x, row_bytes);
   e_.decrement(count);
   e_.jump_if(Encoder::not_equal, next);
-  e_.vzeroupper();
-  e_.ret();
-  e_.finish();
-  return e_.bytes();
+  return done();
+}
+
+// One element of each of four lines at a time, so that no addition waits for the one before it.
+FX_INLINE Vec<std::uint8_t> FoldWriter::running_lines() {
+  using namespace form;
+  constexpr Gpr out = rdi, between = r9, triple = rcx;
+  const bool four = size_of(d_) == 4;
+  const Label loop = e_.label();
+  auto line = [&](Gpr base, int k) {
+    Mem m{base};
+    if (k == 3)
+      m.index = triple;
+    else if (k > 0)
+      m.index = between, m.scale = k;
+    return m;
+  };
+  auto each = [&](const Form& f) {
+    for (int k = 0; k < 4; ++k) e_.vector(f, 16, k, 0, line(out, k));
+  };
+  e_.lea(triple, {between, between, 2});
+  e_.sub(out, stride);
+  each(four ? vmovss : vmovsd);
+  e_.bind(loop);
+  e_.add(out, stride);
+  for (int k = 0; k < 4; ++k) {
+    e_.vector(four ? vmovss : vmovsd, 16, half, 0, line(x, k));
+    fold(k, half, 16);
+  }
+  each(four ? vmovss_to : vmovsd_to);
+  e_.add(x, stride);
+  e_.decrement(rows);
+  e_.jump_if(Encoder::not_equal, loop);
+  return done();
 }
 
 inline bool has_fold_code(FoldOp op, DType d) {
@@ -216,9 +296,13 @@ inline bool has_fold_code(FoldOp op, DType d) {
 }
 
 struct FoldCode {
-  CodeBlock columns, rows;
+  CodeBlock columns, rows, running_columns, running_lines;
   FoldCode(FoldOp op, DType d, Level l)
-      : columns(FoldWriter(op, d, l).columns()), rows(FoldWriter(op, d, l).whole_rows()) {}
+      : columns(FoldWriter(op, d, l).columns()), rows(FoldWriter(op, d, l).whole_rows()) {
+    if (is_float(d) && op != FoldOp::sum) return;
+    running_columns = CodeBlock(FoldWriter(op, d, l).running_columns());
+    running_lines = CodeBlock(FoldWriter(op, d, l).running_lines());
+  }
 };
 // All that were asked for, of each level; they stay, as tiles do.
 struct FoldCodes {
@@ -248,6 +332,14 @@ FX_INLINE FoldColumns fold_columns(FoldOp op, DType d, Level l) {
 FX_INLINE FoldRows fold_rows(FoldOp op, DType d, Level l) {
   const detail::FoldCode* c = fold_code(op, d, l);
   return c ? reinterpret_cast<FoldRows>(const_cast<void*>(c->rows.entry())) : nullptr;
+}
+FX_INLINE RunningFold running_columns(FoldOp op, DType d, Level l) {
+  const detail::FoldCode* c = fold_code(op, d, l);
+  return c ? reinterpret_cast<RunningFold>(const_cast<void*>(c->running_columns.entry())) : nullptr;
+}
+FX_INLINE RunningFold running_lines(FoldOp op, DType d, Level l) {
+  const detail::FoldCode* c = fold_code(op, d, l);
+  return c ? reinterpret_cast<RunningFold>(const_cast<void*>(c->running_lines.entry())) : nullptr;
 }
 #endif
 

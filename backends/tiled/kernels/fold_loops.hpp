@@ -129,6 +129,8 @@ FX_INLINE FoldLoops fold_loops_of(FoldOp op, DType d, Level l) {
   FoldLoops r = portable_fold(op, d);
   r.wide = code::fold_columns(op, d, l);
   r.whole_rows = code::fold_rows(op, d, l);
+  r.running_columns = code::running_columns(op, d, l);
+  r.running_lines = code::running_lines(op, d, l);
   r.lanes = (l == Level::avx512 ? 64 : 32) / size_of(d);
   return r;
 }

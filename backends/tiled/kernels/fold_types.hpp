@@ -18,6 +18,11 @@ struct FoldLoops {
   // Whole rows of one block, in machine code (code/fold.hpp); or null.
   void (*whole_rows)(void* out, const void* x, std::int64_t rounds, std::int64_t rows, std::int64_t row_bytes,
                      const void* identity) = nullptr;
+  // Running folds in machine code (code/fold.hpp), of columns and of four lines; or null.
+  void (*running_columns)(void* out, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t step,
+                          std::int64_t between) = nullptr;
+  void (*running_lines)(void* out, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t step,
+                        std::int64_t between) = nullptr;
   // acc[c] = fold(acc[c], x[i * stride + c]) for i < rows in order, c < cols.
   void (*columns)(void* acc, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t stride) = nullptr;
   // Folds the upper half of the lanes onto the lower one, and so on, and the last lane onto the total.
