@@ -111,7 +111,6 @@ const Case cases[] = {
     FX_BINARY(vfmadd213ps) FX_BINARY(vfmadd213pd) FX_BINARY(vfmadd231ps) FX_BINARY(vfmadd231pd)
     FX_TWO(vroundps, broadcasts | all_masks | has_imm, each_length, vroundps, vrndscaleps, (o.r, o.x(), o.imm))
     FX_TWO(vroundpd, broadcasts | all_masks | has_imm, each_length, vroundpd, vrndscalepd, (o.r, o.x(), o.imm))
-    FX_BOTH(vpermps, vvvv | broadcasts | all_masks, wide, vpermps, (static_cast<const Xbyak::Ymm&>(o.r), static_cast<const Xbyak::Ymm&>(o.v), o.x()))
     FX_EVEX(vrangeps, vvvv | broadcasts | all_masks | has_imm, each_length, vrangeps, (o.r, o.v, o.x(), o.imm))
     FX_EVEX(vrangepd, vvvv | broadcasts | all_masks | has_imm, each_length, vrangepd, (o.r, o.v, o.x(), o.imm))
     FX_BINARY_E(vscalefps) FX_BINARY_E(vscalefpd)

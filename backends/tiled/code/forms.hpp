@@ -55,7 +55,6 @@ FX_FORM(vroundps, p66, m3a, 0x08, 0, 0)  // EVEX: vrndscale
 FX_FORM(vroundpd, p66, m3a, 0x09, 0, 1)
 FX_FORM(vrangeps, p66, m3a, 0x50, only, 0)
 FX_FORM(vrangepd, p66, m3a, 0x50, only, 1)
-FX_FORM(vpermps, p66, m38, 0x16, 0, 0)
 FX_FORM(vscalefps, p66, m38, 0x2c, only, 0)
 FX_FORM(vscalefpd, p66, m38, 0x2c, only, 1)
 FX_FORM(vcmpps, np, m0f, 0xc2, 0, only)
