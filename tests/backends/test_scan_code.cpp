@@ -210,13 +210,18 @@ class RandomLoop {
     for (int d = 0; d < rank; ++d)
       if (r_.below(2)) axes.push_back(d);
     if (axes.empty()) axes.push_back(r_.below(rank));
+    if (r_.below(2)) std::swap(axes[0], axes[axes.n - 1]);
     if (r_.below(2)) x = x * like(x);
     if (smooth_ || r_.below(2)) return reduce_sum(x, axes);
     return r_.below(4) ? reduce_max(x, axes) : bind(prim<ReduceProd>, {x}, Params().ints(axes));
   }
+  Val literal() {  // an array of one number, also one without elements
+    const DType d = dtype();
+    return broadcast_to(Val(b_->literal(d, 1)), shape());
+  }
   void step() {
     const int kind = r_.below(44);
-    Val v = kind < 20 ? elementwise() : kind < 30 ? layout() : kind < 38 ? product() : fold();
+    Val v = kind == 0 ? literal() : kind < 20 ? elementwise() : kind < 30 ? layout() : kind < 38 ? product() : fold();
     if (is_float(type_of(v).dtype) && r_.below(3) == 0) v = tanh(v);
     if (numel(type_of(v)) <= 400 && type_of(v).rank() <= 3) pool_.push_back(v);
   }

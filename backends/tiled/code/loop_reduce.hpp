@@ -61,13 +61,22 @@ FX_INLINE int LoopBody::first_lanes(int n) {
   return prepared.back().reg;
 }
 
+// The reduced dimensions in the order of the elements.
+FX_INLINE Dims reduced_dims(const tile::Kernel& k) {
+  const Dims any_order = attrs(*k.op, k.op->eqns[0]).dims(0);
+  Dims r;
+  for (int d = 0; d < k.space.n; ++d)
+    if (any_order.contains(d)) r.push_back(d);
+  return r;
+}
+
 // What is reduced, as an array: where it lies, or computed into a dense one (whose vectors need no memory where they
 // are read as they are written).
 FX_INLINE tile::Access LoopBody::reduced(const tile::Kernel& k, bool in_rows) {
   bool direct = k.body->eqns.empty() && k.body->ins.size() == 1 && k.body->outs[0] == k.body->ins[0];
   if (direct && in_rows) {  // the reduced dimensions must be one loop
     tile::Kernel rows;
-    const Dims axes = attrs(*k.op, k.op->eqns[0]).dims(0);
+    const Dims axes = reduced_dims(k);
     tile::Access a = k.in[0];
     a.stride = Dims();
     for (std::int64_t d : axes) rows.space.push_back(k.space[int(d)]), a.stride.push_back(k.in[0].stride[int(d)]);
@@ -90,7 +99,7 @@ FX_INLINE tile::Access LoopBody::reduced(const tile::Kernel& k, bool in_rows) {
 }
 
 FX_INLINE void LoopBody::add_reduce(const tile::Kernel& k) {
-  const Dims axes = attrs(*k.op, k.op->eqns[0]).dims(0);
+  const Dims axes = reduced_dims(k);
   const Folding fold(*this, *k.op);
   if (fold.fold.is_arg() || fold.d == boolean) {
     missing = "it has a reduction that is not made of vectors";
@@ -111,7 +120,7 @@ FX_INLINE void LoopBody::add_reduce(const tile::Kernel& k) {
     missing = "it is too large";
     return;
   }
-  const tile::Access from = count == 0 ? k.in[0] : reduced(k, in_rows);
+  const tile::Access from = count == 0 ? k.out[0] : reduced(k, in_rows);  // of nothing: never read
   if (missing) return;
   tile::Access in = from, out = k.out[0];
   in.stride = out.stride = Dims();
