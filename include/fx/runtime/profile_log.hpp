@@ -152,8 +152,8 @@ FX_INLINE void write_profile(std::FILE* f, const Profile& p) {
     std::vector<ProfileEvent> all(log.rest);
     for (std::uint64_t n = lost; n < log.count; ++n) all.push_back(log.calls[n % ProfileLog::recent]);
     // What is inside of something comes after it.
-    std::stable_sort(all.begin(), all.end(), [](const ProfileEvent& a, const ProfileEvent& b) {
-      return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+    std::sort(all.begin(), all.end(), [](const ProfileEvent& a, const ProfileEvent& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.end != b.end ? a.end > b.end : a.kind < b.kind;
     });
     for (const ProfileEvent& e : all)
       json.event(p.names[e.name], kinds[int(e.kind)], thread, e.begin - p.start, e.end - e.begin, e.flops, e.bytes);
