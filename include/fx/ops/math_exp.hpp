@@ -112,7 +112,7 @@ template <class V>
 constexpr V exp_clamp(V x) {
   return Of<V>::single ? clamp(x, -105, 90) : clamp(x, -748, 711);
 }
-// Cody-Waite reduction by ln 2, minimax polynomial. Max 0.89.
+// Cody-Waite reduction by ln 2, minimax polynomial. Max 0.90.
 template <class V>
 constexpr V exp(V x) {
   x = exp_clamp(x);
