@@ -3,7 +3,6 @@
 #include <fx/print.hpp>
 #include <fx/tile/print.hpp>
 #include <fx/tile/target.hpp>
-#include <memory>
 
 #include "copy.hpp"
 #include "dot.hpp"
@@ -84,26 +83,24 @@ FX_INLINE void TiledExecutable::run_step(int kernel, const Memory& m, tile::Coun
 struct TiledExecutable::Described {
   struct Entry {
     std::string name;
-    fx::detail::ProfileName id;
+    mutable fx::detail::ProfileName id;
     double flops = 0, bytes = 0;
   };
-  std::unique_ptr<Entry[]> kernel;
+  Vec<Entry> kernel;
+  explicit Described(const tile::Program& p) {
+    for (const tile::Kernel& k : p.kernels) {
+      const tile::Estimate cost = tile::estimate(k, p, tile::host());
+      kernel.push_back({detail::description(k), {}, cost.flops, cost.bytes});
+    }
+  }
 };
 FX_INLINE TiledExecutable::~TiledExecutable() { delete described_.load(); }
 FX_INLINE const TiledExecutable::Described& TiledExecutable::described() const {
   if (const Described* d = described_.load()) return *d;
-  auto made = std::make_unique<Described>();
-  made->kernel.reset(new Described::Entry[std::size_t(program_->kernels.size())]);
-  for (int i = 0; i < program_->kernels.size(); ++i) {
-    const tile::Kernel& k = program_->kernels[i];
-    const tile::Estimate cost = tile::estimate(k, *program_, tile::host());
-    made->kernel[i].name = detail::description(k);
-    made->kernel[i].flops = cost.flops;
-    made->kernel[i].bytes = cost.bytes;
-  }
-  const Described* none = nullptr;
-  if (!described_.compare_exchange_strong(none, made.get())) return *none;
-  return *made.release();
+  const Described *made = new Described(*program_), *none = nullptr;
+  if (described_.compare_exchange_strong(none, made)) return *made;
+  delete made;
+  return *none;
 }
 
 FX_INLINE void TiledExecutable::run_profiled(Span<const Buffer> in, Span<const Buffer> out, void* workspace) const {
@@ -113,7 +110,7 @@ FX_INLINE void TiledExecutable::run_profiled(Span<const Buffer> in, Span<const B
   for (int i = 0; i < steps_.size(); ++i) {
     run_step(i, m, nullptr);
     const std::int64_t end = fx::detail::profile_now();
-    Described::Entry& e = d.kernel[i];
+    const Described::Entry& e = d.kernel[i];
     fx::detail::profile_add(fx::detail::ProfileKind::kernel, e.id.of(e.name), begin, end, e.flops, e.bytes);
     begin = end;
   }

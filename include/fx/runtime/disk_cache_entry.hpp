@@ -1,7 +1,6 @@
 // runtime/disk_cache_entry.hpp -- the bodies of runtime/disk_cache.hpp: keys, counts, and when an entry is looked for.
 #pragma once
 #include <cstdlib>
-#include <memory>
 
 #include "build_id.hpp"
 #include "disk_cache.hpp"
@@ -13,7 +12,7 @@ namespace detail {
 
 struct DiskCache {
   std::mutex mutex;  // of what follows; `files` is shared with who reads and writes
-  std::shared_ptr<CacheFiles> files;
+  Ref<CacheFiles> files;
   std::string directory, why;  // why there is none
   std::atomic<bool> on{false};
   std::atomic<std::int64_t> hits{0}, misses{0}, rejected{0}, written{0}, failed{0}, evicted{0};
@@ -29,16 +28,16 @@ struct DiskCache {
   // Returns why it cannot be used, or nothing.
   std::string use(const DiskCacheOptions& options) {
     std::string wrong;
-    std::shared_ptr<CacheFiles> opened;
-    if (!options.directory.empty()) opened = std::make_shared<CacheFiles>(options.directory, options.bytes, wrong);
+    Ref<CacheFiles> opened;
+    if (!options.directory.empty()) opened = Ref<CacheFiles>(new CacheFiles(options.directory, options.bytes, wrong));
     const std::lock_guard<std::mutex> lock(mutex);
-    files = wrong.empty() ? opened : nullptr;
+    files = wrong.empty() ? opened : Ref<CacheFiles>();
     directory = options.directory;
     why = wrong;
     on = bool(files);
     return wrong;
   }
-  std::shared_ptr<CacheFiles> get() {
+  Ref<CacheFiles> get() {
     const std::lock_guard<std::mutex> lock(mutex);
     return files;
   }
@@ -108,7 +107,7 @@ FX_INLINE ExecutableRef compile_or_load(const Graph& g, const Backend& b, const 
   int equations = 0;
   if (!c.on.load(std::memory_order_relaxed) || !worth_a_file(g, equations) || !disk_key(g, b, key, id))
     return b.compile(g);
-  const std::shared_ptr<CacheFiles> files = c.get();
+  const Ref<CacheFiles> files = c.get();
   if (!files) return b.compile(g);
   if (ExecutableRef e = load_entry(c, *files, g, b, id)) return e;
   ByteWriter image;

@@ -11,7 +11,7 @@
 
 namespace fx::inline v0::detail {
 
-class CacheFiles {
+class CacheFiles : public Shared {
  public:
   enum class Found { yes, no, bad };
   struct Read {

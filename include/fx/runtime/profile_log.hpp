@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -26,10 +25,10 @@ struct ProfileEvent {
   ProfileKind kind = ProfileKind::trace;
 };
 
-struct ProfileLog {
+struct ProfileLog : Shared {
   static constexpr std::uint32_t recent = 1 << 15;
-  std::unique_ptr<ProfileEvent[]> calls{new ProfileEvent[recent]};  // the last calls and kernels
-  std::uint64_t count = 0;                                          // of all of them
+  std::vector<ProfileEvent> calls = std::vector<ProfileEvent>(recent);  // the last calls and kernels
+  std::uint64_t count = 0;                                              // of all of them
   std::vector<ProfileEvent> rest;
 };
 
@@ -38,7 +37,7 @@ struct Profile {
   std::FILE* file = nullptr;
   std::string path;
   pid_t process = 0;
-  std::vector<std::unique_ptr<ProfileLog>> logs;
+  std::vector<Ref<ProfileLog>> logs;
   std::map<std::string, std::uint32_t, std::less<>> numbers;
   std::vector<std::string> names;
 
@@ -96,7 +95,7 @@ FX_INLINE void profile_add(ProfileKind kind, ProfileId name, std::int64_t begin,
     ProfileOfThread& here = profile_here();
     if (here.generation != file) {
       const std::lock_guard<std::mutex> lock(p.mutex);
-      p.logs.push_back(std::make_unique<ProfileLog>());
+      p.logs.push_back(Ref<ProfileLog>(new ProfileLog));
       here = {p.logs.back().get(), file};
     }
     ProfileLog& log = *here.log;

@@ -30,6 +30,10 @@ class Parts {
   std::int64_t take() { return next_.fetch_add(1, std::memory_order_relaxed); }
 };
 
+namespace detail {
+int available_threads();  // what threads() is if nobody sets it
+}
+
 // Calls work(data, who) on this thread with who = 0, and meanwhile on up to `most` - 1 idle workers with who from 1 to
 // most - 1, each number at most once. Returns when all have returned. Work takes its parts from a Parts, so that it is
 // done when one of the calls is; it throws nothing.

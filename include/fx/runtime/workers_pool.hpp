@@ -1,10 +1,10 @@
 // runtime/workers_pool.hpp -- the bodies of runtime/workers.hpp.
 #pragma once
+#include <pthread.h>
 #include <sched.h>
 
 #include <cstdlib>
 #include <string>
-#include <thread>
 
 #include "workers.hpp"
 
@@ -60,13 +60,14 @@ struct Workers {
     for (int i = started.load(std::memory_order_acquire); i < n;) {
       if (!started.compare_exchange_strong(i, i + 1)) continue;
       Worker& w = worker[i];
-      w.number = i;
-      try {
-        std::thread([&w] { w.run(); }).detach();
-      } catch (...) {
-        // No more threads to be had: its invitations are taken back.
-      }
-      ++i;
+      w.number = i++;
+      pthread_t thread;
+      auto run = [](void* self) -> void* {
+        static_cast<Worker*>(self)->run();
+        return nullptr;
+      };
+      if (pthread_create(&thread, nullptr, run, &w) == 0) pthread_detach(thread);
+      // Else there are no more threads to be had, and its invitations are taken back.
     }
   }
 };
