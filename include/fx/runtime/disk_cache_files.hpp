@@ -8,6 +8,7 @@
 #include <string>
 
 #include "../base/bytes.hpp"
+#include "../base/ref.hpp"
 
 namespace fx::inline v0::detail {
 
