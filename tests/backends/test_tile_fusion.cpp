@@ -168,7 +168,8 @@ void check_product(const Graph& g, int results, int count) {
 
 TEST_CASE("fusion: what reads a product is its epilogue") {
   for (DType d : {f32, f64, i32, i64})
-    for (auto [m, k, n] : {std::array{40, 70, 65}, std::array{6, 600, 400}, std::array{100, 300, 16}}) {
+    for (const auto& sizes : {std::array{40, 70, 65}, std::array{6, 600, 400}, std::array{100, 300, 16}}) {
+      const int m = sizes[0], k = sizes[1], n = sizes[2];
       CAPTURE(m);
       CAPTURE(n);
       CAPTURE(k);
