@@ -15,11 +15,6 @@ VectorProgram compile_body(const Graph& body, const Dims& index_dim, Span<const 
 // For a loop that becomes the columns of blocks: which inputs stand still along it.
 Vec<code::Column> columns_along(const tile::Kernel& k, const Loop* loop);
 
-// Whether the body hands on its one input.
-inline bool is_identity(const Graph& body) {
-  return body.eqns.empty() && body.ins.size() == 1 && body.outs.size() == 1 && body.outs[0] == body.ins[0];
-}
-
 #if FX_BODIES
 FX_INLINE Vec<code::Column> columns_along(const tile::Kernel& k, const Loop* loop) {
   Vec<code::Column> r;

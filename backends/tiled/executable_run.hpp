@@ -77,7 +77,7 @@ FX_INLINE void TiledExecutable::run_step(int kernel, const Memory& m, tile::Coun
   const int most = shared_[kernel] && !counts ? (threads() < threads_ ? threads() : threads_) : 1;
   if (most == 1) return step.run(m, scratch, counts);
   Parts parts(most);
-  share_work(most, [&](int who) { step.share(m, scratch + who * scratch_, parts); });
+  fx::detail::share_work(most, [&](int who) { step.share(m, scratch + who * scratch_, parts); });
 }
 
 struct TiledExecutable::Described {

@@ -31,7 +31,7 @@ FX_INLINE ReduceStep::ReduceStep(const tile::Kernel& kernel, Prepared* prepared)
       fail(ErrorCode::value, "a reduction's blocks do not follow the order of its elements");
     partial = partial || k.block[d] < k.space[d];
   }
-  identity_ = is_identity(*k.body);
+  identity_ = tile::is_identity(*k.body);
   fold_ = Fold::make(*e.prim, k.op->type(k.op->ins[0]).dtype, attrs(*k.op, e), k.op->type(e.out).dtype, prepared);
   kept_ = merge_loops(k, kept);
   reduced_ = merge_loops(k, reduced);

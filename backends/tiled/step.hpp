@@ -6,6 +6,7 @@
 #include <string>
 
 namespace fx::inline v0::tiled {
+using fx::detail::Parts;
 
 // The memory of one run.
 struct Memory {
@@ -38,9 +39,7 @@ class Step {
   // Whether it has parts that do not need each other. Then several threads may call `share` with one Parts, each with a
   // scratch of its own, and do together what run does.
   virtual bool has_parts() const { return false; }
-  virtual void share(const Memory& m, char* scratch, Parts& parts) const {
-    if (parts.take() == 0) run(m, scratch, nullptr);
-  }
+  virtual void share(const Memory&, char*, Parts&) const {}
   // Its machine code as a dump, or "portable".
   virtual std::string code_text() const { return "portable\n"; }
 

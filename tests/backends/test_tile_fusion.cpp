@@ -1,5 +1,6 @@
 // Which equations share kernels: counts of kernels, of body equations, and that all of it stays right.
 #include <array>
+#include <fx/tile/parse.hpp>
 
 #include "backends/tile_util.hpp"
 using namespace tile_test;
@@ -154,11 +155,14 @@ const tile::Kernel& product_of(const tile::Program& p) {
   FAIL("no product");
   std::abort();
 }
-// On every tier.
+// On every tier, counted and not, compiled and from an image.
 void check_product(const Graph& g, int results, int count) {
+  const Vec<Elements> in = samples(g), expected = evaluate(g, in);
   for (tiled::Level l : {tiled::Level::baseline, tiled::Level::avx2, tiled::Level::avx512}) {
     tiled::cap_level(l);
     check(g);
+    check_same(g, expected, call_bits(*compile(g), g, in));
+    if (const auto again = reloaded(g)) check_same(g, expected, call_bits(*again, g, in));
   }
   const auto e = compile(g);
   CHECK(product_of(e->program()).out.size() == results);
@@ -244,4 +248,28 @@ TEST_CASE("fusion: products without an epilogue: small, kept and turned around, 
   check(g);
   const auto e = compile(g);
   for (const tile::Kernel& k : e->program().kernels) CHECK(!(k.kind == tile::KernelKind::dot && k.body));
+}
+
+TEST_CASE("fusion: a program whose epilogue would leave its memory is none") {
+  Builder b;
+  Val x = b.input({f32, {40, 30}}), w = b.input({f32, {30, 50}}), v = b.input({f32, {50}});
+  const Graph g = b.finish(Vec<Val>{tanh(times(x, w)) + broadcast_in_dim(v, {40, 50}, {1})});
+  const auto e = compile(g);
+  auto wrong = [&](auto&& change) {
+    tile::Program p;
+    p.target = e->program().target, p.buffers = e->program().buffers, p.ins = e->program().ins;
+    p.outs = e->program().outs, p.kernels = e->program().kernels, p.workspace = e->program().workspace;
+    change(p.kernels[0]);
+    return tile::verify(p);
+  };
+  CHECK(wrong([](tile::Kernel&) {}) == "");
+  const std::string start = "kernel 0 (dot): ";
+  CHECK(wrong([](tile::Kernel& k) { k.out[0].stride[1] = 0; }) ==
+        start + "its body must work on rows of contiguous elements");
+  CHECK(wrong([](tile::Kernel& k) { k.in[0].stride[1] = 1, k.space[1] = 1; }) ==
+        start + "an input of the body has another type than what is read");
+  CHECK(wrong([](tile::Kernel& k) { k.space[2] = 0; }) == start + "its body must work on rows of contiguous elements");
+  CHECK(wrong([](tile::Kernel& k) { k.in[2].stride[1] = 0, k.in[2].stride[2] = 1; }) ==
+        start + "its last dimension must be the contracted one");
+  CHECK(wrong([](tile::Kernel& k) { k.in.resize(2); }) == start + "the body takes or gives another number of values");
 }

@@ -12,39 +12,24 @@ Val times(Val x, Val y, int batches = 0) {
   d.lhs_contract = {batches + 1}, d.rhs_contract = {batches};
   return dot_general(x, y, d);
 }
-Vec<Elements> outputs(const tiled::TiledExecutable& e, const Graph& g, const Vec<Elements>& in) {
-  Vec<Ref<Storage>> owners;
-  Vec<Buffer> ins, outs;
-  auto buffer = [&](Ref<Storage> s) {
-    owners.push_back(s);
-    return Buffer{s->data, s->bytes};
-  };
-  for (int k = 0; k < g.ins.size(); ++k) ins.push_back(buffer(pack(g.type(g.ins[k]), in[k])));
-  for (int v : g.outs) outs.push_back(buffer(allocate(numel(g.type(v)) * size_of(g.type(v).dtype))));
-  const Ref<Storage> workspace = allocate(e.workspace());
-  e.run(ins, outs, workspace->data);
-  Vec<Elements> r;
-  for (int k = 0; k < g.outs.size(); ++k) r.push_back(unpack(g.type(g.outs[k]), *owners[g.ins.size() + k]));
-  return r;
-}
 // The same bits compiled for 1 thread, for 4, and by 3 callers of what was compiled for 4.
 void check_threads(const Graph& g) {
   const int before = threads();
   const Vec<Elements> in = samples(g);
   set_threads(1);
   const auto alone = compile(g);
-  const Vec<Elements> expected = outputs(*alone, g, in);
+  const Vec<Elements> expected = call_bits(*alone, g, in);
   set_threads(4);
   const auto shared = compile(g);
   CHECK(shared->workspace() > alone->workspace());
-  check_same(g, expected, outputs(*shared, g, in));
+  check_same(g, expected, call_bits(*shared, g, in));
   std::vector<Vec<Elements>> got(3);
   std::vector<std::thread> callers;
-  for (Vec<Elements>& r : got) callers.emplace_back([&] { r = outputs(*shared, g, in); });
+  for (Vec<Elements>& r : got) callers.emplace_back([&] { r = call_bits(*shared, g, in); });
   for (std::thread& t : callers) t.join();
   for (const Vec<Elements>& r : got) check_same(g, expected, r);
   set_threads(2);  // fewer than it was compiled for
-  check_same(g, expected, outputs(*shared, g, in));
+  check_same(g, expected, call_bits(*shared, g, in));
   set_threads(before);
 }
 }  // namespace

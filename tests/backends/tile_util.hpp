@@ -99,35 +99,55 @@ inline Ref<const tiled::TiledExecutable> reloaded(const Graph& g, const Target& 
   return Ref<const tiled::TiledExecutable>(static_cast<const tiled::TiledExecutable*>(e.get()));
 }
 
+// The memory of one run: the inputs, and every byte of outputs and workspace set to `dirt`.
+struct RunMemory {
+  const Graph& g;
+  Vec<Ref<Storage>> owners;
+  Vec<Buffer> ins, outs;
+  Ref<Storage> workspace;
+
+  RunMemory(const Executable& e, const Graph& graph, const Vec<Elements>& in, int dirt = 0xAB) : g(graph) {
+    auto buffer = [&](Ref<Storage> s) {
+      owners.push_back(s);
+      return Buffer{s->data, s->bytes};
+    };
+    for (int k = 0; k < g.ins.size(); ++k) ins.push_back(buffer(pack(g.type(g.ins[k]), in[k])));
+    for (int v : g.outs) {
+      Ref<Storage> s = allocate(numel(g.type(v)) * size_of(g.type(v).dtype));
+      std::memset(s->data, dirt, std::size_t(s->bytes));
+      outs.push_back(buffer(s));
+    }
+    workspace = allocate(e.workspace());
+    std::memset(workspace->data, dirt, std::size_t(workspace->bytes));
+  }
+  Elements in(int k) const { return unpack(g.type(g.ins[k]), *owners[k]); }
+  Vec<Elements> out() const {
+    Vec<Elements> r;
+    for (int k = 0; k < g.outs.size(); ++k) r.push_back(unpack(g.type(g.outs[k]), *owners[g.ins.size() + k]));
+    return r;
+  }
+};
+
 struct Outcome {
   Vec<Elements> out;
   Vec<tile::Counts> counts;
 };
-// Runs with every byte of outputs and workspace set to `dirt` first.
 inline Outcome run_bits(const tiled::TiledExecutable& e, const Graph& g, const Vec<Elements>& in, int dirt = 0xAB) {
-  Vec<Ref<Storage>> owners;
-  Vec<Buffer> ins, outs;
-  auto buffer = [&](Ref<Storage> s) {
-    owners.push_back(s);
-    return Buffer{s->data, s->bytes};
-  };
-  for (int k = 0; k < g.ins.size(); ++k) ins.push_back(buffer(pack(g.type(g.ins[k]), in[k])));
-  for (int v : g.outs) {
-    Ref<Storage> s = allocate(numel(g.type(v)) * size_of(g.type(v).dtype));
-    std::memset(s->data, dirt, std::size_t(s->bytes));
-    outs.push_back(buffer(s));
-  }
-  Ref<Storage> workspace = allocate(e.workspace());
-  std::memset(workspace->data, dirt, std::size_t(workspace->bytes));
+  const RunMemory m(e, g, in, dirt);
   Outcome r;
   r.counts = Vec<tile::Counts>(e.program().kernels.size());
   const std::int64_t before = memory_stats().allocated;
-  e.run_counted(ins, outs, workspace->data, r.counts);
+  e.run_counted(m.ins, m.outs, m.workspace->data, r.counts);
   CHECK(memory_stats().allocated == before);
-  for (int k = 0; k < g.outs.size(); ++k) r.out.push_back(unpack(g.type(g.outs[k]), *owners[g.ins.size() + k]));
-  for (int k = 0; k < g.ins.size(); ++k)
-    CHECK(unpack(g.type(g.ins[k]), *owners[k]) == in[k]);  // inputs are not written
+  r.out = m.out();
+  for (int k = 0; k < g.ins.size(); ++k) CHECK(m.in(k) == in[k]);  // inputs are not written
   return r;
+}
+// As a call runs it: without counts.
+inline Vec<Elements> call_bits(const tiled::TiledExecutable& e, const Graph& g, const Vec<Elements>& in) {
+  const RunMemory m(e, g, in);
+  e.run(m.ins, m.outs, m.workspace->data);
+  return m.out();
 }
 
 inline std::string graph_text(const Graph& g) {

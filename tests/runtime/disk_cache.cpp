@@ -179,6 +179,8 @@ TEST_CASE("disk cache: directories that will not do") {
   take(some_graph(1));
   CHECK(d.entries().empty());
   chmod(path.c_str(), 0700);
+  CHECK_ERROR(value, start + path + "\" cannot hold compiled code: entries may take -1 bytes: it must be more than 0",
+              use_disk_cache({path, -1}));
   write_bytes(d.path / "file", "");
   CHECK_ERROR(value,
               start + path + "/file/inner\" cannot hold compiled code: it cannot be opened or made: Not a directory",
@@ -269,6 +271,29 @@ TEST_CASE("disk cache: in another process" * doctest::skip()) {
   CHECK(s.hits == (want == "hit"));
   CHECK(s.misses == (want == "miss"));
   CHECK(s.rejected == 0);
+}
+TEST_CASE("disk cache: a size that is none" * doctest::skip()) {
+  const char* d = std::getenv("FX_CACHE_DIR");
+  if (!d) return;
+  CHECK(explain_disk_cache() == "disk cache: off; the directory \"" + std::string(d) +
+                                    "\" cannot hold compiled code: FX_CACHE_BYTES is \"256M\": it must be a number of "
+                                    "bytes, more than 0");
+  take(far_graph());
+}
+TEST_CASE("disk cache: sizes in the environment") {
+  Directory d;
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("FX_CACHE_DIR", d.path.c_str(), 1);
+    setenv("FX_CACHE_BYTES", "256M", 1);
+    execl("/proc/self/exe", "fx_tests", "--no-skip", "--minimal", "--test-case=disk cache: a size that is none",
+          nullptr);
+    _exit(127);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(d.entries().empty());
 }
 TEST_CASE("disk cache: later processes hit") {
   if (!makes_images()) return;

@@ -18,8 +18,8 @@ bool each_once(int most, int n) {
   std::vector<std::atomic<int>> taken(static_cast<std::size_t>(n));
   std::atomic<std::uint64_t> here{0};
   std::atomic<bool> wrong{false};
-  fx::Parts parts(most);
-  fx::share_work(most, [&](int who) {
+  fx::detail::Parts parts(most);
+  fx::detail::share_work(most, [&](int who) {
     const std::uint64_t bit = std::uint64_t(1) << who;
     if (who >= most || (here.fetch_or(bit) & bit)) wrong = true;
     for (std::int64_t p = parts.take(); p < n; p = parts.take()) ++taken[std::size_t(p)];
@@ -49,8 +49,8 @@ TEST_CASE("workers: many callers at once") {
 
 TEST_CASE("workers: work that shares its own work") {
   std::atomic<int> failed{0};
-  fx::Parts parts(4);
-  fx::share_work(4, [&](int) {
+  fx::detail::Parts parts(4);
+  fx::detail::share_work(4, [&](int) {
     while (parts.take() < 50) failed += !each_once(4, 20);
   });
   CHECK(failed == 0);
@@ -61,6 +61,25 @@ TEST_CASE("workers: a process that was forked goes on alone") {
   CHECK(each_once(4, 100));
   const pid_t child = fork();
   if (child == 0) _exit(each_once(4, 100) ? 0 : 1);
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+}
+#endif
+
+#if !defined(__SANITIZE_THREAD__)
+TEST_CASE("workers: a wrong number in the environment is an Error at the first operation" * doctest::skip()) {
+  if (!std::getenv("FX_THREADS")) return;
+  const fx::Array x = errors::vector({1, 2});
+  CHECK_ERROR(value, "FX_THREADS is \"many\": it must be a number from 1 to 64", x * x);
+}
+TEST_CASE("workers: numbers in the environment") {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("FX_THREADS", "many", 1);
+    execl("/proc/self/exe", "fx_tests", "--no-skip", "--minimal", "--test-case=workers: a wrong number*", nullptr);
+    _exit(127);
+  }
   int status = -1;
   waitpid(child, &status, 0);
   CHECK(status == 0);

@@ -325,21 +325,26 @@ FX_INLINE const detail::FoldCode* fold_code(FoldOp op, DType d, Level l) {
   if (!code) code = new detail::FoldCode(op, d, l);
   return code;
 }
+namespace detail {
+// The function of that code which `block` names; null if there is none.
+template <class F>
+F fold_entry(FoldOp op, DType d, Level l, CodeBlock FoldCode::*block) {
+  const FoldCode* c = fold_code(op, d, l);
+  return c ? reinterpret_cast<F>(const_cast<void*>((c->*block).entry())) : nullptr;
+}
+}  // namespace detail
+
 FX_INLINE FoldColumns fold_columns(FoldOp op, DType d, Level l) {
-  const detail::FoldCode* c = fold_code(op, d, l);
-  return c ? reinterpret_cast<FoldColumns>(const_cast<void*>(c->columns.entry())) : nullptr;
+  return detail::fold_entry<FoldColumns>(op, d, l, &detail::FoldCode::columns);
 }
 FX_INLINE FoldRows fold_rows(FoldOp op, DType d, Level l) {
-  const detail::FoldCode* c = fold_code(op, d, l);
-  return c ? reinterpret_cast<FoldRows>(const_cast<void*>(c->rows.entry())) : nullptr;
+  return detail::fold_entry<FoldRows>(op, d, l, &detail::FoldCode::rows);
 }
 FX_INLINE RunningFold running_columns(FoldOp op, DType d, Level l) {
-  const detail::FoldCode* c = fold_code(op, d, l);
-  return c ? reinterpret_cast<RunningFold>(const_cast<void*>(c->running_columns.entry())) : nullptr;
+  return detail::fold_entry<RunningFold>(op, d, l, &detail::FoldCode::running_columns);
 }
 FX_INLINE RunningFold running_lines(FoldOp op, DType d, Level l) {
-  const detail::FoldCode* c = fold_code(op, d, l);
-  return c ? reinterpret_cast<RunningFold>(const_cast<void*>(c->running_lines.entry())) : nullptr;
+  return detail::fold_entry<RunningFold>(op, d, l, &detail::FoldCode::running_lines);
 }
 #endif
 

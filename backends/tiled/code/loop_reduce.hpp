@@ -73,7 +73,7 @@ FX_INLINE Dims reduced_dims(const tile::Kernel& k) {
 // What is reduced, as an array: where it lies, or computed into a dense one (whose vectors need no memory where they
 // are read as they are written).
 FX_INLINE tile::Access LoopBody::reduced(const tile::Kernel& k, bool in_rows) {
-  bool direct = k.body->eqns.empty() && k.body->ins.size() == 1 && k.body->outs[0] == k.body->ins[0];
+  bool direct = tile::is_identity(*k.body);
   if (direct && in_rows) {  // the reduced dimensions must be one loop
     tile::Kernel rows;
     const Dims axes = reduced_dims(k);

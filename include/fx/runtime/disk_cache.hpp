@@ -14,8 +14,8 @@ struct DiskCacheOptions {
   std::string directory;                         // made if it is not there; empty: no cache on disk
   std::int64_t bytes = std::int64_t(256) << 20;  // of all entries: those not used for the longest time go first
 };
-// From now on. Errors (value): the directory cannot be made or opened, or others than its owner, who must be the user
-// of this process, may write to it: entries are executed.
+// From now on. Errors (value): `bytes` is not positive; the directory cannot be made or opened, or others than its
+// owner, who must be the user of this process, may write to it: entries are executed.
 void use_disk_cache(const DiskCacheOptions& options, Loc where = Loc::here());
 
 struct DiskCacheStats {

@@ -21,15 +21,25 @@ struct DiskCache {
     const char* d = secure_getenv("FX_CACHE_DIR");
     const char* n = secure_getenv("FX_CACHE_BYTES");
     DiskCacheOptions options;
-    if (n && std::atoll(n) > 0) options.bytes = std::atoll(n);
     if (d) options.directory = d;
+    if (n && *n) {
+      char* end = nullptr;
+      options.bytes = std::strtoll(n, &end, 10);
+      if (*end) options.bytes = 0;
+    }
     use(options);
+    if (!why.empty() && n && options.bytes <= 0)
+      why = "FX_CACHE_BYTES is \"" + std::string(n) + "\": it must be a number of bytes, more than 0";
   }
   // Returns why it cannot be used, or nothing.
   std::string use(const DiskCacheOptions& options) {
     std::string wrong;
     Ref<CacheFiles> opened;
-    if (!options.directory.empty()) opened = Ref<CacheFiles>(new CacheFiles(options.directory, options.bytes, wrong));
+    const bool named = !options.directory.empty();
+    if (named && options.bytes <= 0)
+      wrong = "entries may take " + std::to_string(options.bytes) + " bytes: it must be more than 0";
+    else if (named)
+      opened = Ref<CacheFiles>(new CacheFiles(options.directory, options.bytes, wrong));
     const std::lock_guard<std::mutex> lock(mutex);
     files = wrong.empty() ? opened : Ref<CacheFiles>();
     directory = options.directory;

@@ -30,7 +30,6 @@ class CacheFiles : public Shared {
   CacheFiles(const CacheFiles&) = delete;
   CacheFiles& operator=(const CacheFiles&) = delete;
   ~CacheFiles();
-  bool is_open() const { return directory_ >= 0; }
 
   Read read(const Digest& key) const;
   // False: it was not written. `evicted` grows by the entries that had to go.

@@ -67,7 +67,8 @@ FX_INLINE std::int64_t profile_now() {
 }
 
 FX_INLINE std::uint32_t profile_file() { return profile_state().generation.load(std::memory_order_relaxed); }
-FX_INLINE ProfileId profile_id(std::string_view name) {
+// 0, which is of no file, where there is no memory: what is written down never makes the program fail.
+FX_INLINE ProfileId profile_id(std::string_view name) try {
   Profile& p = profile_state();
   const std::lock_guard<std::mutex> lock(p.mutex);
   auto found = p.numbers.find(name);
@@ -76,7 +77,7 @@ FX_INLINE ProfileId profile_id(std::string_view name) {
     p.names.emplace_back(name);
   }
   return std::uint64_t(p.generation) << 32 | found->second;
-}
+} catch (const std::bad_alloc&) { return 0; }
 FX_INLINE ProfileId ProfileName::of(std::string_view name) {
   ProfileId id = known_.load(std::memory_order_relaxed);
   if (id >> 32 != profile_file()) {
@@ -86,25 +87,28 @@ FX_INLINE ProfileId ProfileName::of(std::string_view name) {
   return id;
 }
 
+// The event goes to the log of this thread; where there is no memory for it, nowhere.
+FX_INLINE void profile_keep(Profile& p, std::uint32_t file, const ProfileEvent& e) try {
+  ProfileOfThread& here = profile_here();
+  if (here.generation != file) {
+    const std::lock_guard<std::mutex> lock(p.mutex);
+    p.logs.push_back(Ref<ProfileLog>(new ProfileLog));
+    here = {p.logs.back().get(), file};
+  }
+  ProfileLog& log = *here.log;
+  if (e.kind == ProfileKind::call || e.kind == ProfileKind::kernel)
+    log.calls[log.count++ % ProfileLog::recent] = e;
+  else
+    log.rest.push_back(e);
+} catch (const std::bad_alloc&) {}
+
 FX_INLINE void profile_add(ProfileKind kind, ProfileId name, std::int64_t begin, std::int64_t end, double flops,
                            double bytes) {
   Profile& p = profile_state();
   p.writers.fetch_add(1);
   const std::uint32_t file = p.generation.load(std::memory_order_relaxed);
-  if (profile_is_on.load() && name >> 32 == file && begin >= p.start) {
-    ProfileOfThread& here = profile_here();
-    if (here.generation != file) {
-      const std::lock_guard<std::mutex> lock(p.mutex);
-      p.logs.push_back(Ref<ProfileLog>(new ProfileLog));
-      here = {p.logs.back().get(), file};
-    }
-    ProfileLog& log = *here.log;
-    const ProfileEvent e{begin, end, flops, bytes, std::uint32_t(name), kind};
-    if (kind == ProfileKind::call || kind == ProfileKind::kernel)
-      log.calls[log.count++ % ProfileLog::recent] = e;
-    else
-      log.rest.push_back(e);
-  }
+  if (profile_is_on.load() && name >> 32 == file && begin >= p.start)
+    profile_keep(p, file, {begin, end, flops, bytes, std::uint32_t(name), kind});
   p.writers.fetch_sub(1);
 }
 

@@ -19,6 +19,9 @@ int threads();
 // (value): less than 1 or more than 64.
 void set_threads(int n, Loc loc = Loc::here());
 
+namespace detail {
+int available_threads();  // what threads() is if nobody sets it
+
 // Hands out the numbers of parts, each once, to at most `callers` threads.
 class Parts {
   std::atomic<std::int64_t> next_{0};
@@ -30,10 +33,6 @@ class Parts {
   std::int64_t take() { return next_.fetch_add(1, std::memory_order_relaxed); }
 };
 
-namespace detail {
-int available_threads();  // what threads() is if nobody sets it
-}
-
 // Calls work(data, who) on this thread with who = 0, and meanwhile on up to `most` - 1 idle workers with who from 1 to
 // most - 1, each number at most once. Returns when all have returned. Work takes its parts from a Parts, so that it is
 // done when one of the calls is; it throws nothing.
@@ -43,6 +42,7 @@ void share_work(int most, F&& f) {
   share_work(
       most, [](void* data, int who) { (*static_cast<std::remove_reference_t<F>*>(data))(who); }, &f);
 }
+}  // namespace detail
 
 }  // namespace fx::inline v0
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 
 #include <cstdlib>
 #include <string>
@@ -66,8 +67,12 @@ struct Workers {
         static_cast<Worker*>(self)->run();
         return nullptr;
       };
+      sigset_t all, before;  // signals are for the program's own threads
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
       if (pthread_create(&thread, nullptr, run, &w) == 0) pthread_detach(thread);
-      // Else there are no more threads to be had, and its invitations are taken back.
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      // Where there are no more threads to be had, invitations are taken back.
     }
   }
 };
@@ -88,6 +93,33 @@ FX_INLINE int available_threads() {
   const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   return n < most_threads ? n : most_threads;
 }
+
+FX_INLINE void share_work(int most, void (*work)(void* data, int who), void* data) {
+  Workers& all = workers();
+  if (most > most_threads) most = most_threads;
+  all.start(most);
+  const Invitation invitation{work, data};
+  const std::uintptr_t mine = reinterpret_cast<std::uintptr_t>(&invitation);
+  std::uint64_t invited = 0;
+  for (int i = 1; i < most; ++i) {
+    std::uintptr_t idle = 0;
+    if (!all.worker[i].mail.compare_exchange_strong(idle, mine, std::memory_order_release)) continue;
+    invited |= std::uint64_t(1) << i;
+    all.worker[i].mail.notify_all();
+  }
+  work(data, 0);
+  for (int i = 1; i < most; ++i) {
+    if (!(invited >> i & 1)) continue;
+    std::atomic<std::uintptr_t>& mail = all.worker[i].mail;
+    std::uintptr_t m = mine;
+    if (mail.compare_exchange_strong(m, 0, std::memory_order_acquire)) continue;
+    for (int spins = 0; m == (mine | 1); m = mail.load(std::memory_order_acquire))
+      if (++spins < 4000)
+        Worker::pause();
+      else
+        mail.wait(m, std::memory_order_acquire);
+  }
+}
 }  // namespace detail
 
 FX_INLINE int threads() {
@@ -105,33 +137,6 @@ FX_INLINE void set_threads(int n, Loc loc) {
              std::to_string(detail::most_threads),
          loc);
   detail::workers().limit.store(n, std::memory_order_relaxed);
-}
-
-FX_INLINE void share_work(int most, void (*work)(void* data, int who), void* data) {
-  detail::Workers& all = detail::workers();
-  if (most > detail::most_threads) most = detail::most_threads;
-  all.start(most);
-  const detail::Invitation invitation{work, data};
-  const std::uintptr_t mine = reinterpret_cast<std::uintptr_t>(&invitation);
-  std::uint64_t invited = 0;
-  for (int i = 1; i < most; ++i) {
-    std::uintptr_t idle = 0;
-    if (!all.worker[i].mail.compare_exchange_strong(idle, mine, std::memory_order_release)) continue;
-    invited |= std::uint64_t(1) << i;
-    all.worker[i].mail.notify_all();
-  }
-  work(data, 0);
-  for (int i = 1; i < most; ++i) {
-    if (!(invited >> i & 1)) continue;
-    std::atomic<std::uintptr_t>& mail = all.worker[i].mail;
-    std::uintptr_t m = mine;
-    if (mail.compare_exchange_strong(m, 0, std::memory_order_acquire)) continue;
-    for (int spins = 0; m == (mine | 1); m = mail.load(std::memory_order_acquire))
-      if (++spins < 4000)
-        detail::Worker::pause();
-      else
-        mail.wait(m, std::memory_order_acquire);
-  }
 }
 
 }  // namespace fx::inline v0

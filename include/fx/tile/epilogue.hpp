@@ -3,7 +3,7 @@
 // A tile of the result then goes through it while it is in the first-level cache, and the product itself is stored only
 // if somebody else reads it.
 #pragma once
-#include "program.hpp"
+#include "memory.hpp"
 
 namespace fx::inline v0::tile {
 

@@ -51,9 +51,7 @@ struct ProductAsRead {
 class Epilogues {
  public:
   explicit Epilogues(Program& p) : p_(p), uses_(p.buffers.size(), 0), gone_(p.kernels.size(), char(0)) {
-    for (const Kernel& k : p.kernels)
-      for (const Vec<Access>* list : {&k.in, &k.out})
-        for (const Access& a : *list) ++uses_[a.buffer];
+    for (const Kernel& k : p.kernels) each_access(k, [&](const Access& a) { ++uses_[a.buffer]; });
   }
   void fuse() {
     bool any = false;
@@ -64,6 +62,7 @@ class Epilogues {
     for (int i = 0; i < p_.kernels.size(); ++i)
       if (!gone_[i]) left.push_back(std::move(p_.kernels[i]));
     p_.kernels = std::move(left);
+    drop_unused(p_);  // products that nothing stores
   }
 
  private:
@@ -117,9 +116,7 @@ class Epilogues {
       if (i != any && map.in[i].stride[last] != 0 && map.in[i].stride[last] != 1) return false;
     for (const Access& a : map.out)
       if (a.stride[last] != 1) return false;
-    for (const Eqn& e : map.body->eqns)
-      if (e.n_in == 0) return false;
-    return true;
+    return !uses_positions(*map.body);
   }
 
   bool merge(int i, int j) {

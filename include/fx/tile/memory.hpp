@@ -4,6 +4,8 @@
 
 namespace fx::inline v0::tile {
 
+// Takes out the buffers that no kernel reads or writes and that are no input or output.
+void drop_unused(Program& p);
 // Sets the place of every buffer and the size of the workspace.
 void plan_memory(Program& p);
 // Whether two buffers of p lie in the same memory.

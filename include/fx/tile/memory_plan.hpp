@@ -141,6 +141,25 @@ FX_INLINE std::int64_t aligned_bytes(const Type& t) {
 }
 }  // namespace detail
 
+FX_INLINE void drop_unused(Program& p) {
+  Vec<int> at(p.buffers.size(), -1);
+  Vec<BufferDecl> left;
+  for (int b : p.ins) at[b] = 0;
+  for (int b : p.outs) at[b] = 0;
+  for (const Kernel& k : p.kernels) each_access(k, [&](const Access& a) { at[a.buffer] = 0; });
+  for (int b = 0; b < p.buffers.size(); ++b) {
+    if (at[b] < 0) continue;
+    at[b] = left.size();
+    left.push_back(p.buffers[b]);
+  }
+  p.buffers = std::move(left);
+  for (int& b : p.ins) b = at[b];
+  for (int& b : p.outs) b = at[b];
+  for (Kernel& k : p.kernels)
+    for (Vec<Access>* list : {&k.in, &k.out})
+      for (Access& a : *list) a.buffer = at[a.buffer];
+}
+
 FX_INLINE void plan_memory(Program& p) {
   const int n = p.buffers.size(), kernels = p.kernels.size();
   const detail::Lifetimes life(p);

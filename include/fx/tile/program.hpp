@@ -65,6 +65,20 @@ struct Kernel {
   std::int64_t grid(int d) const { return (space[d] + block[d] - 1) / block[d]; }
 };
 
+// Calls f for all that k reads, then for all that it writes.
+template <class F>
+void each_access(const Kernel& k, F&& f) {
+  for (const Access& a : k.in) f(a);
+  for (const Access& a : k.out) f(a);
+}
+
+// Whether a body has an equation without operands: iota, which counts from where the kernel starts.
+inline bool uses_positions(const Graph& body) {
+  for (const Eqn& e : body.eqns)
+    if (e.n_in == 0) return true;
+  return false;
+}
+
 // What running a kernel amounts to: steps of its grid, and the bytes of blocks that change from step to step.
 struct Counts {
   std::int64_t steps = 0, bytes_in = 0, bytes_out = 0;

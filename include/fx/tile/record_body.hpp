@@ -19,6 +19,11 @@ RecordedBody record_body(const Graph& body, const Dims& index_dim);
 // operands give their identity.
 RecordedBody record_fold(const Prim& p, DType d, int arity, DType result, const Attrs& attrs);
 
+// Whether the body hands on its one input.
+inline bool is_identity(const Graph& body) {
+  return body.eqns.empty() && body.ins.size() == 1 && body.outs.size() == 1 && body.outs[0] == body.ins[0];
+}
+
 #if FX_BODIES
 namespace detail {
 FX_INLINE int record_input(RecordedBody& b, DType d) {

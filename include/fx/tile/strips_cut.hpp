@@ -23,9 +23,7 @@ FX_INLINE bool works_by_rows(const Program& p, const Kernel& k) {
     if (row_step(p, a, k.space) < 0) return false;
   for (const Access& a : k.out)
     if (row_step(p, a, k.space) <= 0) return false;
-  for (const Eqn& e : k.body->eqns)
-    if (e.n_in == 0) return false;  // positions count from the first row
-  return true;
+  return !uses_positions(*k.body);  // which count from the first row
 }
 
 // g with `rows` in place of all rows.
@@ -36,12 +34,6 @@ FX_INLINE GraphRef with_rows(const GraphRef& g, std::int64_t rows) {
   for (Type& t : r->types)
     if (t.dims.n > 0) t.dims[0] = rows;
   return owner;
-}
-
-template <class F>
-void each_access(const Kernel& k, F&& f) {
-  for (const Access& a : k.in) f(a);
-  for (const Access& a : k.out) f(a);
 }
 
 class Strips {
@@ -87,7 +79,6 @@ class Strips {
   void collect(int first, Span<const char> taken);
   bool kept(int b) { return p_.buffers[b].place != BufferDecl::workspace || uses_[b] > mark(b).uses; }
   Kernel loop(std::int64_t start, std::int64_t rows, std::int64_t steps);
-  void drop_unused();
 };
 
 FX_INLINE bool Strips::takes(const Kernel& k) {
@@ -208,28 +199,9 @@ FX_INLINE void Strips::cut() {
   }
   if (!any) return;
   p_.kernels = std::move(result);
-  drop_unused();
+  drop_unused(p_);  // what lives in a loop now
 }
 
-// Buffers that live in a loop now are none of the program's.
-FX_INLINE void Strips::drop_unused() {
-  Vec<int> at(p_.buffers.size(), -1);
-  Vec<BufferDecl> left;
-  for (int b : p_.ins) at[b] = 0;
-  for (int b : p_.outs) at[b] = 0;
-  for (const Kernel& k : p_.kernels) each_access(k, [&](const Access& a) { at[a.buffer] = 0; });
-  for (int b = 0; b < p_.buffers.size(); ++b) {
-    if (at[b] < 0) continue;
-    at[b] = left.size();
-    left.push_back(p_.buffers[b]);
-  }
-  p_.buffers = std::move(left);
-  for (int& b : p_.ins) b = at[b];
-  for (int& b : p_.outs) b = at[b];
-  for (Kernel& k : p_.kernels)
-    for (Vec<Access>* list : {&k.in, &k.out})
-      for (Access& a : *list) a.buffer = at[a.buffer];
-}
 }  // namespace detail
 
 FX_INLINE void cut_strips(Program& p, const Target& t) { detail::Strips(p, t).cut(); }

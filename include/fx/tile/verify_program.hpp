@@ -173,7 +173,7 @@ class Verifier {
     body(k, k.out.size(), space, 1);  // the product has the dtype of rhs
     written(k);
     const int column = space.n - 1;
-    bool by_rows = column >= 1 && k.in[0].stride[column] == 0;
+    bool by_rows = column >= 1 && k.in[0].stride[column] == 0 && space[column] > 1 && numel(k.space) > 0;
     for (const Access& a : k.out) by_rows = by_rows && a.stride[column] == 1;
     for (int i = 2; by_rows && i < k.in.size(); ++i)
       by_rows = k.in[i].stride[column] == 0 || k.in[i].stride[column] == 1;
