@@ -4,13 +4,15 @@
 
 #include "code/dump.hpp"
 #include "code/loop.hpp"
+#include "code/rows.hpp"
 #include "executable.hpp"
 
 namespace fx::inline v0::tiled {
 
 // Carries that the body updates in place stay in the memory of the result; others alternate between it and a spare one,
-// so that the last step writes the result. Rows are read and written where they lie. A small body is one function with
-// the loop in it (code/loop.hpp); else, and where steps are counted, its kernels run one by one.
+// so that the last step writes the result. Rows are read and written where they lie. Kernels that work row by row are
+// one function (code/rows.hpp), and so is a small body with the loop around it (code/loop.hpp); else, and where steps
+// are counted, the kernels run one by one.
 class ScanStep : public Step {
  public:
   ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared = nullptr);
@@ -24,11 +26,13 @@ class ScanStep : public Step {
   TiledExecutable body_;
   Vec<std::int64_t> bytes_;  // of each carry
   code::LoopCode code_;
+  code::RowsCode rows_;
   struct Run;
 
   std::int64_t args_bytes() const { return align64(code::args_bytes(code_.ports + k.carries)); }
   std::int64_t code_bytes() const { return code_ ? args_bytes() + code_.frame_bytes + code_.workspace : 0; }
   void run_code(const Memory& m, char* scratch) const;
+  void run_rows(const Memory& m, char* scratch, std::int64_t first, std::int64_t count) const;
   char* start_carry(const Memory& m, int c, tile::Counts* counts) const;
   char* row(const Memory& m, const tile::Access& a, std::int64_t t) const {
     return m.at(a) + (k.reverse ? k.space[0] - 1 - t : t) * a.stride[0] * m.element_size(a);
@@ -45,13 +49,15 @@ FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& pr
     const Type& t = program.buffers[k.out[c].buffer].type;
     bytes_.push_back(numel(t) * size_of(t.dtype));
   }
-  if (k.space[0] > 0)
+  if (k.space[0] > 0 && k.carries == 0) rows_ = code::make_rows(k, level());
+  if (k.space[0] > 0 && !rows_)
     code_ = code::make_loop(k, level());
   else
     code_.missing = "it has no steps";
 }
 
 FX_INLINE std::string ScanStep::code_text() const {
+  if (rows_) return "row by row, " + code::dump(rows_.bytes);
   if (code_) return "the whole loop, " + code::dump(code_.bytes);
   return std::string("kernel by kernel: ") + code_.missing + "\n" + body_.text("asm");
 }
@@ -60,6 +66,7 @@ FX_INLINE std::int64_t ScanStep::scratch_bytes() const {
   std::int64_t n = buffers() + align64(body_.workspace()) +
                    align64(body_.program().kernels.size() * std::int64_t(sizeof(tile::Counts)));
   if (code_bytes() > n) n = code_bytes();
+  if (rows_ && rows_.memory() > n) n = rows_.memory();
   for (int c = 0; c < k.carries; ++c)
     if (!k.in_place[c]) n += align64(bytes_[c]);
   return n;
@@ -102,6 +109,11 @@ FX_INLINE void ScanStep::run_code(const Memory& m, char* scratch) const {
   code_.run(args);
 }
 
+FX_INLINE void ScanStep::run_rows(const Memory& m, char* scratch, std::int64_t first, std::int64_t count) const {
+  rows_.run(scratch, first, count,
+            [&](const code::RowsPort& p) { return row(m, p.input ? k.in[p.at] : k.out[p.at], 0); });
+}
+
 struct ScanStep::Run {
   const ScanStep& s;
   const Memory& m;
@@ -130,6 +142,7 @@ struct ScanStep::Run {
 };
 
 FX_INLINE void ScanStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
+  if (rows_ && !counts) return run_rows(m, scratch, 0, rows_.rows);
   if (code_ && !counts) return run_code(m, scratch);
   const std::int64_t length = k.space[0];
   Run r(*this, m, scratch, counts);
@@ -160,6 +173,12 @@ FX_INLINE void ScanStep::run(const Memory& m, char* scratch, tile::Counts* count
 }
 
 FX_INLINE void ScanStep::share(const Memory& m, char* scratch, Parts& parts) const {
+  if (rows_) {
+    const std::int64_t one = part_of(rows_.rows, parts_of_kernel, 1);
+    for (std::int64_t at = parts.take() * one; at < rows_.rows; at = parts.take() * one)
+      run_rows(m, scratch, at, rows_.rows - at < one ? rows_.rows - at : one);
+    return;
+  }
   const Run r(*this, m, scratch, false);
   for (std::int64_t t = parts.take(); t < k.space[0]; t = parts.take()) r.step(t);
 }

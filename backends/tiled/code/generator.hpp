@@ -70,7 +70,7 @@ class Generator {
   int call_area_ = -1;  // in the frame: result and operands of calls, and where those lie
 
   // The state of the body that is being emitted.
-  int pos_ = 0, active_ = 1;
+  int pos_ = 0, active_ = 1, first_ = 0;  // first_: the number of part 0 after `element`
   bool masked_ = false, stored_ = false;
 
   // lt and a select of the same two values by it: what vmin and vmax do, also with NaN and zeros.
@@ -99,11 +99,12 @@ class Generator {
   static Mem arg(int offset);
   Mem port_data(int port) const { return arg(24 + 16 * port); }
   Mem port_row(int port) const { return arg(32 + 16 * port); }
-  Gpr base(int port);
+  virtual Gpr base(int port);
   void load_bases();
   void prologue();
   void epilogue();
   void load_fixed(Value::Where where);
+  void broadcast(DType d, const Mem& from, int slot);
   void broadcast_uniforms();
   void rows();
   void body(int parts, bool masked);
@@ -143,7 +144,8 @@ class Generator {
   // generator_memory.hpp: one part of a port
   Mem element_at(int port, int u, int size);
   virtual void load_port(int reg, int v, int u);
-  void store_port(int j, int u);
+  void store_port(int j, int u) { store_value(r_.same[outputs_[j]], output_port(j), u); }
+  void store_value(int v, int port, int u);
   void load_bool(int reg, int port, int u);
   void store_bool(int v, int port, int u);
   void flags_from(int reg, const Mem& bytes);

@@ -48,24 +48,23 @@ FX_INLINE void Generator::load_fixed(Value::Where where) {
   }
 }
 
+// One element in all lanes of a place in the frame.
+FX_INLINE void Generator::broadcast(DType d, const Mem& from, int to) {
+  if (d == boolean) {
+    e_.load_byte(rax, from);
+    e_.negate(rax);
+    e_.mov(in_frame(to), rax);
+    if (avx512_) return;
+    e_.vector(form::vbroadcastsd, 32, 0, 0, in_frame(to));
+    return e_.vector(form::vmovups_to, 32, 0, 0, in_frame(to));
+  }
+  e_.vector(by_size(d, form::vbroadcastss, form::vbroadcastsd), bytes(d), 0, 0, from);
+  e_.vector(form::vmovups_to, bytes(d), 0, 0, in_frame(to));
+}
 // What a row reads one element of becomes a vector in the frame.
 FX_INLINE void Generator::broadcast_uniforms() {
-  for (const Value& x : values_) {
-    if (x.where != Value::uniform || x.count == 0) continue;
-    const Mem from{base(x.input)};
-    if (x.dtype == boolean) {
-      e_.load_byte(rax, from);
-      e_.negate(rax);
-      e_.mov(in_frame(x.at), rax);
-      if (avx512_) continue;
-      e_.vector(form::vbroadcastsd, 32, 0, 0, in_frame(x.at));
-      e_.vector(form::vmovups_to, 32, 0, 0, in_frame(x.at));
-      continue;
-    }
-    const int length = bytes(x.dtype);
-    e_.vector(by_size(x.dtype, form::vbroadcastss, form::vbroadcastsd), length, 0, 0, from);
-    e_.vector(form::vmovups_to, length, 0, 0, in_frame(x.at));
-  }
+  for (const Value& x : values_)
+    if (x.where == Value::uniform && x.count > 0) broadcast(x.dtype, Mem{base(x.input)}, x.at);
 }
 
 // The items for `parts` vectors from `element` on.

@@ -16,7 +16,7 @@ FX_INLINE Rm Generator::pool(std::uint64_t bits, int size) {
 
 FX_INLINE Mem Generator::element_at(int port, int u, int size) {
   Mem m{base(port), element, size};
-  m.disp = u * lanes_ * size;
+  m.disp = (first_ + u) * lanes_ * size;
   return m;
 }
 
@@ -38,8 +38,7 @@ FX_INLINE void Generator::load_port(int reg, int v, int u) {
   e_.vector(by_size(x.dtype, form::vmaskmovps, form::vmaskmovpd), length, reg, lanes, m);
 }
 
-FX_INLINE void Generator::store_port(int j, int u) {
-  const int v = r_.same[outputs_[j]], port = output_port(j);
+FX_INLINE void Generator::store_value(int v, int port, int u) {
   const int from = reg(v, u);
   if (values_[v].dtype == boolean) {
     store_bool(v, port, u);

@@ -1,0 +1,61 @@
+// code/rows.hpp -- RowsCode: kernels that work row by row as one function, which takes each row through all of them.
+#pragma once
+#include "../kernels/level.hpp"
+#include "body_types.hpp"
+#include "rows_body.hpp"
+
+namespace fx::inline v0::tiled::code {
+
+// `args` of the call: the rows, the columns, each port where the first row begins, and after them a row of scratch for
+// each of `scratch`, whose row_bytes are 0.
+struct RowsCode {
+  CodeBlock block;
+  Vec<std::uint8_t> bytes;
+  const char* missing = "there is no machine code here";  // why there is none
+  std::int64_t rows = 0, cols = 0;
+  Vec<RowsPort> ports;
+  Vec<DType> scratch;
+  int frame_bytes = 0;
+  explicit operator bool() const { return bool(block); }
+  std::int64_t row_bytes(DType d) const { return (cols * size_of(d) + 63) / 64 * 64; }
+  // Of the arguments, the frame and the scratch.
+  std::int64_t memory() const;
+  // Rows from `first` on; start(port) is the place of the first row of all.
+  template <class F>
+  void run(char* memory, std::int64_t first, std::int64_t count, F&& start) const;
+
+ private:
+  std::int64_t args() const { return (args_bytes(ports.size() + scratch.size()) + 63) / 64 * 64; }
+};
+
+// For a scan without carries whose body are maps and reductions along rows.
+RowsCode make_rows(const tile::Kernel& scan, Level level);
+
+inline std::int64_t RowsCode::memory() const {
+  std::int64_t n = args() + frame_bytes;
+  for (DType d : scratch) n += row_bytes(d);
+  return n;
+}
+
+template <class F>
+void RowsCode::run(char* memory, std::int64_t first, std::int64_t count, F&& start) const {
+  if (count == 0) return;
+  BodyArgs* a = reinterpret_cast<BodyArgs*>(memory);
+  a->rows = count;
+  a->cols = cols;
+  a->frame = memory + args();
+  Port* to = a->port;
+  for (const RowsPort& p : ports) *to++ = {start(p) + p.offset + first * p.row_bytes, p.row_bytes};
+  char* row = a->frame + frame_bytes;
+  for (DType d : scratch) {
+    *to++ = {row, 0};
+    row += row_bytes(d);
+  }
+  reinterpret_cast<void (*)(BodyArgs*)>(const_cast<void*>(block.entry()))(a);
+}
+
+}  // namespace fx::inline v0::tiled::code
+
+#if FX_BODIES
+#include "rows_generator.hpp"
+#endif

@@ -1,0 +1,247 @@
+// code/rows_body.hpp -- RowsBody: kernels that work row by row, as operations on one vector of a row and on what a row
+// has once.
+//
+// A kernel's space is rows and, in each, columns; all reductions are along the columns. Every register of the Recorder
+// stands for one element: of the column at hand, or of the row.
+#pragma once
+#include <fx/tile/record_body.hpp>
+
+#include "../kernels/fold.hpp"
+
+namespace fx::inline v0::tiled::code {
+
+// Where a row begins: `offset` bytes after the start of the scan's input or output `at`, `row_bytes` to the next row.
+struct RowsPort {
+  bool input = true;
+  int at = 0;
+  std::int64_t offset = 0, row_bytes = 0;
+  friend constexpr bool operator==(const RowsPort&, const RowsPort&) = default;
+};
+// An element of each column, or (not `vector`) one of the row.
+struct RowsValue {
+  int reg = -1, port = -1;
+  bool vector = false;
+};
+// A register of columns folded into one of the row; after so many instructions.
+struct RowsFold {
+  FoldOp op = FoldOp::sum;
+  DType dtype = DType::f32;
+  std::uint64_t identity = 0;
+  int operand = -1, result = -1, after = 0;
+};
+
+class RowsBody {
+ public:
+  // For a scan without carries.
+  explicit RowsBody(const tile::Kernel& scan);
+
+  const char* missing = nullptr;  // why there is no code
+  Recorder r;
+  std::int64_t rows = 0, cols = 0;  // of all steps together; of a row
+  Vec<RowsPort> ports;              // inputs, then outputs
+  Vec<RowsValue> inputs, outputs;
+  Vec<RowsFold> folds;
+
+ private:
+  struct Known {
+    int reg = -1;
+    bool vector = false;
+  };
+  struct Seen {  // an access: elements to the next row and the next column
+    std::int64_t row = 0, col = 0;
+    bool dense = false;
+  };
+  const tile::Kernel& scan_;
+  const tile::Program& p_;
+  std::int64_t step_rows_ = 0;  // rows of one step
+  Vec<Known> known_;            // of each buffer
+  Vec<Vec<int>> constants_;     // by dtype: registers
+
+  void find_rows();
+  void add_kernel(const tile::Kernel& k);
+  bool see(const tile::Access& a, const Dims& space, Seen& s) const;
+  int operand(const tile::Access& a, const Dims& space);
+  int input(int at, const tile::Access& a, const Seen& s);
+  void define(const tile::Access& a, const Dims& space, int reg);
+  void instance(const tile::RecordedBody& body, Vec<int>& regs);
+  int constant(DType d, std::uint64_t bits);
+  void add_outputs();
+};
+
+#if FX_BODIES
+FX_INLINE RowsBody::RowsBody(const tile::Kernel& scan) : scan_(scan), p_(*scan.loop), constants_(dtype_count) {
+  known_.resize(p_.buffers.size());
+  find_rows();
+  for (const tile::Kernel& k : p_.kernels)
+    if (!missing) add_kernel(k);
+  if (!missing) add_outputs();
+  if (!missing && folds.empty()) missing = "it has no reductions along rows";
+}
+
+// A reduction keeps one element of each row.
+FX_INLINE void RowsBody::find_rows() {
+  for (const tile::Kernel& k : p_.kernels) {
+    if (k.kind != tile::KernelKind::map && k.kind != tile::KernelKind::reduce)
+      missing = "it has other kernels than maps and reductions";
+    if (k.kind == tile::KernelKind::reduce && step_rows_ == 0) step_rows_ = numel(p_.buffers[k.out[0].buffer].type);
+  }
+  if (step_rows_ == 0) missing = "it has no reductions along rows";
+  rows = step_rows_ * scan_.space[0];
+}
+
+// False if the leading dimensions are not the rows, or elements of rows and columns are not evenly apart.
+FX_INLINE bool RowsBody::see(const tile::Access& a, const Dims& space, Seen& s) const {
+  std::int64_t count = 1, inner[2] = {1, 1};
+  int split = 0;
+  while (split < space.n && count < step_rows_) count *= space[split++];
+  if (count != step_rows_) return false;
+  std::int64_t* stride[] = {&s.row, &s.col};
+  for (int part : {0, 1})
+    for (int d = (part ? space.n : split) - 1; d >= (part ? split : 0); --d) {
+      if (space[d] == 1) continue;
+      if (inner[part] == 1) *stride[part] = a.stride[d];
+      if (a.stride[d] != *stride[part] * inner[part]) return false;
+      inner[part] *= space[d];
+    }
+  s.dense = a.offset == 0 && (inner[1] == 1 || s.col == 1) && (inner[0] == 1 || s.row == inner[1]);
+  return s.col == 0 || s.col == 1;
+}
+
+FX_INLINE int RowsBody::constant(DType d, std::uint64_t bits) {
+  for (int reg : constants_[int(d)])
+    for (const Instr& i : r.code)
+      if (i.dst == reg && i.imm == bits) return reg;
+  Instr i{Instr::constant, d};
+  i.imm = bits;
+  constants_[int(d)].push_back(r.push(i, d));
+  return constants_[int(d)].back();
+}
+
+FX_INLINE int RowsBody::input(int at, const tile::Access& a, const Seen& s) {
+  const tile::Access& whole = scan_.in[at];
+  const DType d = p_.buffers[a.buffer].type.dtype;
+  const std::int64_t step = (scan_.reverse ? -1 : 1) * whole.stride[0], steps = scan_.space[0];
+  std::int64_t row = s.row;
+  if (step_rows_ == 1)
+    row = step;
+  else if (steps > 1 && step != row * step_rows_)
+    return missing = "rows of its operands are not evenly apart", -1;
+  const RowsPort port{true, at, a.offset * size_of(d), row * size_of(d)};
+  const bool vector = s.col == 1;
+  for (const RowsValue& v : inputs)
+    if (ports[v.port] == port && v.vector == vector) return v.reg;
+  const int reg = r.push(Instr{Instr::input, d}, d);
+  inputs.push_back({reg, ports.size(), vector});
+  ports.push_back(port);
+  return reg;
+}
+
+FX_INLINE int RowsBody::operand(const tile::Access& a, const Dims& space) {
+  Seen s;
+  if (!see(a, space, s)) return missing = "rows of its operands are not evenly apart", -1;
+  const Known& k = known_[a.buffer];
+  if (k.reg >= 0) {
+    const bool one_of_row = s.col == 0 && (s.row == 1 || step_rows_ == 1) && a.offset == 0;
+    if (k.vector ? !s.dense : !one_of_row) missing = "it reads a part of what it makes";
+    return k.reg;
+  }
+  const tile::BufferDecl& b = p_.buffers[a.buffer];
+  for (int i = 0; i < p_.ins.size(); ++i)
+    if (p_.ins[i] == a.buffer) return input(i, a, s);
+  return (void)b, missing = "it reads what nothing writes", -1;
+}
+
+FX_INLINE void RowsBody::define(const tile::Access& a, const Dims& space, int reg) {
+  Seen s;
+  Known& k = known_[a.buffer];
+  if (k.reg >= 0 || !see(a, space, s) || !s.dense || numel(space) != numel(p_.buffers[a.buffer].type)) {
+    missing = "it writes a part of an array";
+    return;
+  }
+  k = {reg, numel(space) > step_rows_};
+}
+
+FX_INLINE void RowsBody::instance(const tile::RecordedBody& body, Vec<int>& regs) {
+  for (const Instr& i : body.r.code) {
+    if (i.op == Instr::input) continue;
+    if (i.op == Instr::index) missing = "it counts positions";
+    if (i.op == Instr::constant) {
+      regs[i.dst] = constant(i.type, i.imm);
+      continue;
+    }
+    if (missing) return;
+    Instr own = i;
+    own.a = regs[i.a];
+    if (!i.has_table()) {
+      own.b = i.b >= 0 ? regs[i.b] : -1;
+      own.c = i.c >= 0 ? regs[i.c] : -1;
+    }
+    regs[i.dst] = r.push(own, i.to);
+  }
+}
+
+FX_INLINE void RowsBody::add_kernel(const tile::Kernel& k) {
+  const std::int64_t width = numel(k.space) / step_rows_;
+  if (width * step_rows_ != numel(k.space) || (width != 1 && cols > 1 && width != cols)) {
+    missing = "its rows have different lengths";
+    return;
+  }
+  if (width > cols) cols = width;
+  const tile::RecordedBody body = tile::record_body(*k.body, Dims(k.space.n, 0));
+  Vec<int> regs(body.r.regs.size(), -1);
+  for (int i = 0; i < k.in.size() && !missing; ++i) regs[body.ins[i]] = operand(k.in[i], k.space);
+  if (missing) return;
+  instance(body, regs);
+  if (missing) return;
+  if (k.kind == tile::KernelKind::map) {
+    for (int j = 0; j < k.out.size() && !missing; ++j) define(k.out[j], k.space, regs[body.outs[j]]);
+    return;
+  }
+  const Eqn& e = k.op->eqns[0];
+  RowsFold f;
+  f.dtype = k.op->type(k.op->ins[0]).dtype;
+  const Fold fold = Fold::make(*e.prim, f.dtype, attrs(*k.op, e), k.op->type(e.out).dtype);
+  Dims kept;
+  std::int64_t along = 1, before = 1;  // the reduced dimensions are the columns
+  for (int d = 0; d < k.space.n; ++d) {
+    if (!attrs(*k.op, e).dims(0).contains(d))
+      kept.push_back(k.space[d]), before *= k.space[d];
+    else if (k.space[d] > 1 && before != step_rows_)
+      along = 0;
+    else
+      along *= k.space[d];
+  }
+  if (along != width || before != step_rows_ || width < 2) {
+    missing = "it has a reduction of other dimensions";
+    return;
+  }
+  f.op = fold.op;
+  f.identity = fold.identity;
+  f.operand = regs[body.outs[0]];
+  f.result = r.push(Instr{Instr::input, f.dtype}, f.dtype);
+  f.after = r.code.size();
+  folds.push_back(f);
+  tile::Access out = k.out[0];
+  Dims strides;
+  for (int d = 0; d < k.space.n; ++d)
+    if (!attrs(*k.op, e).dims(0).contains(d)) strides.push_back(out.stride[d]);
+  out.stride = strides;
+  define(out, kept, f.result);
+}
+
+FX_INLINE void RowsBody::add_outputs() {
+  for (int j = 0; j < p_.outs.size(); ++j) {
+    const Known& k = known_[p_.outs[j]];
+    const Type& t = p_.buffers[p_.outs[j]].type;
+    const std::int64_t row = numel(t) / step_rows_, step = (scan_.reverse ? -1 : 1) * scan_.out[j].stride[0];
+    if (k.reg < 0 || (scan_.space[0] > 1 && step != (step_rows_ == 1 ? step : numel(t)))) {
+      missing = "it has a result that is not made of rows";
+      return;
+    }
+    outputs.push_back({k.reg, ports.size(), k.vector});
+    ports.push_back({false, j, 0, (step_rows_ == 1 ? step : row) * size_of(t.dtype)});
+  }
+}
+#endif
+
+}  // namespace fx::inline v0::tiled::code

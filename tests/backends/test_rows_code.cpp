@@ -1,0 +1,136 @@
+// Kernels that work row by row as one function: random ones give the bits of constant evaluation on each tier, kernel
+// by kernel and as a whole, in memory that ends where the operands do. Which ones are one function, and which not.
+#include <fx/backends/tiled/code/memory.hpp>
+#include <fx/backends/tiled/kernels/level.hpp>
+#include <limits>
+
+#include "backends/code_util.hpp"
+using namespace tile_test;
+
+namespace {
+
+Val rows_of(Val v, Val like) {
+  Dims dims;
+  for (int d = 0; d < type_of(v).rank(); ++d) dims.push_back(d);
+  return broadcast_in_dim(v, type_of(like).dims, dims);
+}
+Val along(Val v, Val like) { return broadcast_in_dim(v, type_of(like).dims, {type_of(like).rank() - 1}); }
+
+// Numbers that break things, among others.
+Elements strange(Random& r, const Type& t) {
+  Elements e = sample(r, t);
+  if (!is_float(t.dtype) || r.below(3) == 0) return e;
+  constexpr double odd[] = {0.0, -0.0, 1e-42, -1e-310, 1e38, -1e300, 3.5};
+  for (std::uint64_t& x : e) {
+    if (r.below(8) != 0) continue;
+    const int k = r.below(10);
+    const double v = k < 7    ? odd[k]
+                     : k == 7 ? std::numeric_limits<double>::quiet_NaN()
+                              : (k == 8 ? 1 : -1) * std::numeric_limits<double>::infinity();
+    x = t.dtype == f32 ? detail::to_bits(float(v)) : detail::to_bits(v);
+  }
+  return e;
+}
+
+struct Ways {
+  int rows = 0, others = 0;
+};
+
+void check_rows(const Graph& g, std::uint64_t seed, Ways* ways = nullptr, std::int64_t on_chip = 1 << 12) {
+  Random r{seed};
+  Vec<Elements> in;
+  for (int v : g.ins) in.push_back(strange(r, g.type(v)));
+  const Vec<Elements> expected = evaluate(g, in);
+  for (tiled::Level l : {tiled::Level::baseline, tiled::Level::avx2, tiled::Level::avx512}) {
+    tiled::cap_level(l);
+    if (tiled::level() != l) continue;
+    INFO("level " << int(l) << ", seed " << seed);
+    auto e = compile(g, small_target(on_chip));
+    const std::string text = e->text("asm");
+    if (l == tiled::Level::baseline) CHECK(count(text, "row by row") == 0);
+    if (ways && l != tiled::Level::baseline) {
+      ways->rows += count(text, "row by row");
+      ways->others += count(text, "kernel by kernel");
+    }
+    check_same(g, expected, run(*e, g, in));
+    check_same(g, expected, run_bits(*e, g, in).out);
+  }
+  tiled::cap_level(tiled::Level::avx512);
+}
+
+// Values of columns and values of rows, of one dtype mostly, that random operations make more of.
+class Maker {
+ public:
+  explicit Maker(std::uint64_t seed) : r_{seed} {
+    constexpr std::int64_t widths[] = {2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 130, 257};
+    const std::int64_t width = r_.below(12) == 0 ? 4096 * (1 + r_.below(2)) + r_.below(70) : widths[r_.below(17)];
+    const std::int64_t rows = 2 + r_.below(width > 4000 ? 2 : 7);
+    Dims shape{rows, width};
+    if (r_.below(4) == 0) shape = Dims{rows, 1 + r_.below(3), width};
+    constexpr DType dtypes[] = {f32, f32, f32, f64, f64, i32, u32, i64, u64};
+    d_ = dtypes[r_.below(9)];
+    axis_ = shape.n - 1;
+    x_ = b_.input({d_, shape});
+    columns_.push_back(x_);
+    if (r_.below(2)) columns_.push_back(b_.input({d_, shape}));
+    if (r_.below(2)) columns_.push_back(along(b_.input({d_, {width}}), x_));
+    Dims once = shape;
+    once.erase(axis_);
+    if (r_.below(2)) rows_.push_back(b_.input({d_, once}));
+    rows_.push_back(reduced(any(columns_)));
+  }
+  Graph make() {
+    const int n = 3 + r_.below(14);
+    for (int i = 0; i < n; ++i) step();
+    Vec<Val> outs;
+    outs.push_back(any(columns_) + rows_of(rows_.back(), x_));
+    for (int k = r_.below(3); k > 0; --k) outs.push_back(r_.below(2) ? any(columns_) : any(rows_));
+    return b_.finish(outs);
+  }
+
+ private:
+  Random r_;
+  Builder b_;
+  DType d_;
+  int axis_ = 1;
+  Val x_;
+  Vec<Val> columns_, rows_;
+  Val any(const Vec<Val>& v) { return v[r_.below(v.size())]; }
+  Val reduced(Val v) {
+    switch (r_.below(5)) {
+      case 0: return reduce_max(v, {axis_});
+      case 1: return reduce_min(v, {axis_});
+      case 2: return reduce_prod(v, {axis_});
+      default: return reduce_sum(v, {axis_});
+    }
+  }
+  Val mixed(Val a, Val b) {
+    switch (r_.below(is_float(d_) ? 10 : 6)) {
+      case 0: return a + b;
+      case 1: return a - b;
+      case 2: return a * b;
+      case 3: return maximum(a, b);
+      case 4: return select(lt(a, b), a, b + a);
+      case 5: return select(ne(a, b), a * a, b);
+      case 6: return exp(a - b);
+      case 7: return a / (abs(b) + 1.0);
+      case 8: return tanh(a) * b;
+      default: return convert(convert(a, d_ == f32 ? f64 : f32), d_) - b;
+    }
+  }
+  void step() {
+    switch (r_.below(5)) {
+      case 0: rows_.push_back(reduced(any(columns_))); break;
+      case 1: rows_.push_back(mixed(any(rows_), any(rows_))); break;
+      case 2: columns_.push_back(mixed(any(columns_), rows_of(any(rows_), x_))); break;
+      default: columns_.push_back(mixed(any(columns_), any(columns_))); break;
+    }
+  }
+};
+}  // namespace
+
+TEST_CASE("rows: random kernels on each tier") {
+  Ways ways;
+  for (std::uint64_t seed = 1; seed <= 250; ++seed) check_rows(Maker(seed).make(), seed, &ways);
+  MESSAGE(ways.rows << " " << ways.others);
+}
