@@ -9,7 +9,7 @@ namespace fx::inline v0::tiled {
 
 // The elementwise equations of `body` as one program: operands are its inputs, results its outputs. Position along
 // dimension d of the body's shape is position along dimension index_dim[d] of the shape that blocks are placed in.
-// columns: as VectorProgram::make takes them. prepared: what writes the program down, or has it; or null.
+// columns: as VectorProgram::make takes them. prepared: what has the program or makes it; or null.
 VectorProgram compile_body(const Graph& body, const Dims& index_dim, Span<const code::Column> columns,
                            Prepared* prepared);
 // For a loop that becomes the columns of blocks: which inputs stand still along it.
@@ -24,9 +24,9 @@ FX_INLINE Vec<code::Column> columns_along(const tile::Kernel& k, const Loop* loo
 
 FX_INLINE VectorProgram compile_body(const Graph& body, const Dims& index_dim, Span<const code::Column> columns,
                                      Prepared* prepared) {
-  auto make = [&] {
+  auto make = [&](bool machine) {
     const tile::RecordedBody b = tile::record_body(body, index_dim);
-    return VectorProgram::make(b.r, b.ins, b.outs, columns);
+    return VectorProgram::make(b.r, b.ins, b.outs, columns, machine ? level() : Level::baseline);
   };
   auto fits = [&](const VectorProgram& v) {
     bool same = v.inputs() == body.ins.size() && v.outputs() == body.outs.size();
@@ -34,7 +34,7 @@ FX_INLINE VectorProgram compile_body(const Graph& body, const Dims& index_dim, S
       same = v.port_dtype(k) == body.type(k < v.inputs() ? body.ins[k] : body.outs[k - v.inputs()]).dtype;
     return same;
   };
-  return prepared ? prepared->next(fits, make) : make();
+  return prepared ? prepared->next(fits, make) : make(true);
 }
 #endif
 

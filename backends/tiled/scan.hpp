@@ -15,7 +15,8 @@ namespace fx::inline v0::tiled {
 // are counted, the kernels run one by one.
 class ScanStep : public Step {
  public:
-  ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared = nullptr);
+  ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared = nullptr,
+           Prepared&& portable = {});
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
   bool has_parts() const override { return k.carries == 0 && !code_; }
@@ -23,10 +24,10 @@ class ScanStep : public Step {
   std::string code_text() const override;
 
  private:
-  TiledExecutable body_;
-  Vec<std::int64_t> bytes_;  // of each carry
-  code::LoopCode code_;
   code::RowsCode rows_;
+  code::LoopCode code_;
+  TiledExecutable body_;     // portable beside a function for all of it: it serves only to count
+  Vec<std::int64_t> bytes_;  // of each carry
   struct Run;
 
   std::int64_t args_bytes() const { return align64(code::args_bytes(code_.ports + k.carries)); }
@@ -43,17 +44,26 @@ class ScanStep : public Step {
 };
 
 #if FX_BODIES
-FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared)
-    : Step(kernel), body_({}, k.loop, prepared, k.carries > 0) {
+namespace detail {
+FX_INLINE code::RowsCode rows_code(const tile::Kernel& k) {
+  return k.space[0] > 0 && k.carries == 0 ? code::make_rows(k, level()) : code::RowsCode();
+}
+FX_INLINE code::LoopCode loop_code(const tile::Kernel& k, bool wanted) {
+  code::LoopCode none;
+  if (k.space[0] == 0) none.missing = "it has no steps";
+  return k.space[0] > 0 && wanted ? code::make_loop(k, level()) : std::move(none);
+}
+}  // namespace detail
+
+FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared, Prepared&& portable)
+    : Step(kernel),
+      rows_(detail::rows_code(k)),
+      code_(detail::loop_code(k, !rows_)),
+      body_({}, k.loop, rows_ || code_ ? &portable : prepared, k.carries > 0) {
   for (int c = 0; c < k.carries; ++c) {
     const Type& t = program.buffers[k.out[c].buffer].type;
     bytes_.push_back(numel(t) * size_of(t.dtype));
   }
-  if (k.space[0] > 0 && k.carries == 0) rows_ = code::make_rows(k, level());
-  if (k.space[0] > 0 && !rows_)
-    code_ = code::make_loop(k, level());
-  else
-    code_.missing = "it has no steps";
 }
 
 FX_INLINE std::string ScanStep::code_text() const {

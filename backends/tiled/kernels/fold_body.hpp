@@ -34,16 +34,16 @@ FX_INLINE std::uint64_t known_identity(FoldOp op, DType d) {
 // The body of p on `arity` operands of dtype d.
 FX_INLINE VectorProgram recorded(const Prim& p, DType d, int arity, DType result, const Attrs& attrs,
                                  Prepared* prepared) {
-  auto make = [&] {
+  auto make = [&](bool machine) {
     const tile::RecordedBody b = tile::record_fold(p, d, arity, result, attrs);
-    return VectorProgram::make(b.r, b.ins, b.outs);
+    return VectorProgram::make(b.r, b.ins, b.outs, {}, machine ? level() : Level::baseline);
   };
   auto fits = [&](const VectorProgram& v) {
     bool same = v.inputs() == arity && v.outputs() == 1 && v.output_dtype(0) == result;
     for (int k = 0; same && k < arity; ++k) same = v.input_dtype(k) == d;
     return same;
   };
-  return prepared ? prepared->next(fits, make) : make();
+  return prepared ? prepared->next(fits, make) : make(true);
 }
 
 // The constant that a program without operands gives.

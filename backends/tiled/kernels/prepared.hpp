@@ -1,5 +1,5 @@
 // kernels/prepared.hpp -- Prepared: the programs of an executable's kernels in the order in which they are prepared,
-// written down as they are made, or read instead of made.
+// written down as they are made, or read instead of made, or made for the portable tier.
 #pragma once
 #include <fx/base/bytes.hpp>
 
@@ -9,16 +9,18 @@ namespace fx::inline v0::tiled {
 
 class Prepared {
  public:
+  // All programs are portable.
+  Prepared() : machine_(false) {}
   // Writes what is made.
   explicit Prepared(ByteWriter& to) : to_(&to) {}
   // Reads what was written: `finish` tells whether it was all that was asked for.
   explicit Prepared(ByteReader& from);
 
-  // The next program: one that was read, if it `fits`, or what `make` gives.
+  // The next program: one that was read, if it `fits`, or what `make(whether it may be machine code)` gives.
   template <class Fits, class Make>
   VectorProgram next(Fits&& fits, Make&& make) {
     if (at_ < read_.size() && fits(read_[at_])) return std::move(read_[at_++]);
-    VectorProgram p = make();
+    VectorProgram p = make(machine_);
     missing_ = missing_ || !to_ || !p.has_code();
     if (to_) write(p);
     return p;
@@ -28,6 +30,7 @@ class Prepared {
 
  private:
   ByteWriter* to_ = nullptr;
+  bool machine_ = true;
   Vec<VectorProgram> read_;
   int at_ = 0;
   bool missing_ = false;  // a program that was made although there was one to read, or that has no machine code

@@ -153,7 +153,7 @@ struct VectorProgram::Maker {
 };
 
 FX_INLINE VectorProgram VectorProgram::make(const Recorder& r, Span<const int> input_regs, Span<const int> output_regs,
-                                            Span<const code::Column> columns) {
+                                            Span<const code::Column> columns, Level most) {
   VectorProgram p;
   Maker m(r, p, input_regs, output_regs);
   for (int at = 0; at < r.code.size(); ++at) {
@@ -164,7 +164,7 @@ FX_INLINE VectorProgram VectorProgram::make(const Recorder& r, Span<const int> i
     p.columns_.resize(input_regs.size(), code::Column::each);
   else
     p.columns_.append(columns);
-  p.machine_ = code::make_body(m.code, input_regs, output_regs, p.columns_, level());
+  p.machine_ = code::make_body(m.code, input_regs, output_regs, p.columns_, most);
   if (p.machine_)
     m.add_ports(input_regs, output_regs);
   else

@@ -39,8 +39,9 @@ class VectorProgram {
   // Register input_regs[k] of r is operand k, register output_regs[j] is result j (a register may be both, or several
   // results). Instructions that no result needs are dropped. Every other register is defined by its instruction.
   // columns[k] == one promises that column stride 0 is the only one input k is given; none given: nothing is promised.
+  // Machine code is for the level `most`, if there can be any.
   static VectorProgram make(const Recorder& r, Span<const int> input_regs, Span<const int> output_regs,
-                            Span<const code::Column> columns = {});
+                            Span<const code::Column> columns = {}, Level most = level());
 
   int inputs() const { return in_.size(); }
   int outputs() const { return out_.size(); }

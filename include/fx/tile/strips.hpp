@@ -9,7 +9,8 @@
 
 namespace fx::inline v0::tile {
 
-// Before blocks are chosen and memory is planned. Only runs whose rows do not fit on chip all at once are cut.
+// Before blocks are chosen and memory is planned. A run whose rows all fit on chip becomes a loop of one step: machine
+// code takes a loop as one function.
 void cut_strips(Program& p, const Target& t);
 
 }  // namespace fx::inline v0::tile

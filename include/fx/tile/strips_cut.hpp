@@ -181,13 +181,13 @@ FX_INLINE void Strips::cut() {
   for (int i = 0; i < p_.kernels.size(); ++i) {
     if (taken[i]) continue;
     const Kernel& k = p_.kernels[i];
-    const bool large = numel(k.space) > room_ / 256;  // small ones are not worth a look
-    if (large && works_by_rows(p_, k) && k.space[0] > 1) {
+    if (works_by_rows(p_, k) && k.space[0] > 1) {
       collect(i, taken);
       std::int64_t row = 0, rows = 1;
       for (const Port& port : ports_) row += row_bytes(port);
-      while (2 * rows * row <= room_) rows *= 2;
-      if (kernels_.size() > 1 && saved_ > 0 && row <= room_ && rows < rows_) {
+      while (2 * rows * row <= room_ && rows < rows_) rows *= 2;
+      if (rows > rows_) rows = rows_;
+      if (kernels_.size() > 1 && saved_ > 0 && row <= room_) {
         result.push_back(loop(0, rows, rows_ / rows));
         if (const std::int64_t rest = rows_ % rows) result.push_back(loop(rows_ - rest, rest, 1));
         for (int j : kernels_) taken[j] = 1;
