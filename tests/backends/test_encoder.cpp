@@ -462,6 +462,9 @@ void compare_general(Comparer& t) {
           "sub", [&](Encoder& e) { e.sub(x, y); }, [&](X& g) { g.sub(r64(a), r64(b)); });
       both(
           "cmp", [&](Encoder& e) { e.cmp(x, y); }, [&](X& g) { g.cmp(r64(a), r64(b)); });
+      for (int imm : imms)
+        both(
+            "imul", [&](Encoder& e) { e.multiply(x, y, imm); }, [&](X& g) { g.imul(r64(a), r64(b), imm); });
       for (int n = 0; n < 16; ++n)
         both(
             "bzhi", [&](Encoder& e) { e.low_bits(x, y, Gpr(n)); }, [&](X& g) { g.bzhi(r32(a), r32(b), r32(n)); });
@@ -479,6 +482,11 @@ void compare_general(Comparer& t) {
           "store", 64, [&](Encoder& e) { e.mov(m, x); }, [&](X& g, const A& p) { g.mov(p, r64(a)); });
       in_memory(
           "load_byte", 8, [&](Encoder& e) { e.load_byte(x, m); }, [&](X& g, const A& p) { g.movzx(r32(a), p); });
+      in_memory(
+          "load_signed", 32, [&](Encoder& e) { e.load_signed(x, m); },
+          [&](X& g, const A& p) { g.movsxd(r64(a), p); });
+      in_memory(
+          "load_dword", 32, [&](Encoder& e) { e.load_dword(x, m); }, [&](X& g, const A& p) { g.mov(r32(a), p); });
       in_memory(
           "store_byte", 8, [&](Encoder& e) { e.store_byte(m, x); },
           [&](X& g, const A& p) { g.mov(p, Xbyak::Reg8(a, a >= 4 && a < 8)); });
@@ -541,6 +549,9 @@ void compare_general(Comparer& t) {
   list("mov", [&](Encoder& e) { e.mov(m, code::rcx); });
   list("movabs", [](Encoder& e) { e.mov(code::r11, std::uint64_t(5)); });
   list("movzbl", [&](Encoder& e) { e.load_byte(code::rsi, m); });
+  list("movslq", [&](Encoder& e) { e.load_signed(code::rsi, m); });
+  list("mov", [&](Encoder& e) { e.load_dword(code::rsi, m); });
+  list("imul", [](Encoder& e) { e.multiply(code::r8, code::rsi, 1000); });
   list("mov", [&](Encoder& e) { e.store_byte(m, code::rsi); });
   list("lea", [&](Encoder& e) { e.lea(code::rsi, m); });
   list("add", [](Encoder& e) { e.add(code::rsi, code::r15); });

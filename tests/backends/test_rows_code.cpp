@@ -19,6 +19,9 @@ Val along(Val v, Val like) { return broadcast_in_dim(v, type_of(like).dims, {typ
 // Numbers that break things, among others.
 Elements strange(Random& r, const Type& t) {
   Elements e = sample(r, t);
+  if (t.dtype == i32 || t.dtype == i64)
+    for (std::uint64_t& x : e)
+      if (r.below(6) == 0) x = t.dtype == i32 ? std::uint32_t(-r.below(5)) : std::uint64_t(-r.below(5));
   if (!is_float(t.dtype) || r.below(3) == 0) return e;
   constexpr double odd[] = {0.0, -0.0, 1e-42, -1e-310, 1e38, -1e300, 3.5};
   for (std::uint64_t& x : e) {
@@ -77,6 +80,7 @@ class Maker {
     Dims once = shape;
     once.erase(axis_);
     if (r_.below(2)) rows_.push_back(b_.input({d_, once}));
+    if (r_.below(3) == 0) columns_.push_back(gathered(once));
     rows_.push_back(reduced(any(columns_)));
   }
   Graph make() {
@@ -96,6 +100,20 @@ class Maker {
   Val x_;
   Vec<Val> columns_, rows_;
   Val any(const Vec<Val>& v) { return v[r_.below(v.size())]; }
+  // Rows of an array, by indices that are out of range now and then.
+  Val gathered(Dims once) {
+    constexpr DType dtypes[] = {i32, u32, i64, u64};
+    once.push_back(1);
+    const std::int64_t width = type_of(x_).dims[axis_];
+    return gather(b_.input({d_, {6, width}}), b_.input({dtypes[r_.below(4)], once}),
+                  {.window_dims = {axis_},
+                   .collapsed = {0},
+                   .index_map = {0},
+                   .window = {1, width},
+                   .operand_batch = {},
+                   .index_batch = {},
+                   .clamp = r_.below(2) == 0});
+  }
   Val reduced(Val v) {
     switch (r_.below(5)) {
       case 0: return reduce_max(v, {axis_});

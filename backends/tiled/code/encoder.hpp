@@ -67,6 +67,8 @@ class Encoder {
   void mov(const Mem& to, Gpr from) { op_rm(0x89, from, to); }
   void mov(Gpr to, std::uint64_t imm);
   void load_byte(Gpr to, const Mem& from) { op_rm(0xb6, to, from, true, false); }  // zero-extended
+  void load_signed(Gpr to, const Mem& from) { op_rm(0x63, to, from); }  // 4 bytes, sign-extended
+  void load_dword(Gpr to, const Mem& from) { op_rm(0x8b, to, from, false, false); }  // zero-extended
   void store_byte(const Mem& to, Gpr from) { op_rm(0x88, from, to, false, false, true); }
   void lea(Gpr to, const Mem& from) { op_rm(0x8d, to, from); }
   void add(Gpr to, Gpr from) { op_rr(0x01, from, to); }
@@ -84,6 +86,7 @@ class Encoder {
   void shift_left(Gpr r, int bits);
   void prefetch(const Mem& m);  // into all levels of the cache
   void negate(Gpr r);
+  void multiply(Gpr to, Gpr a, int imm);
   void zero(Gpr r);                     // 32-bit xor
   void low_bits(Gpr to, Gpr a, Gpr n);  // bzhi: the n lowest bits of a, 32 bits
   void push(Gpr r);
@@ -261,6 +264,14 @@ FX_INLINE void Encoder::negate(Gpr r) {
   byte(0x48 | (r & 8 ? 1 : 0));
   byte(0xf7);
   operand(3, int(r), 1, 0);
+}
+FX_INLINE void Encoder::multiply(Gpr to, Gpr a, int imm) {
+  const bool small = imm >= -128 && imm <= 127;
+  op_rr(small ? 0x6b : 0x69, to, a);
+  if (small)
+    byte(imm & 255);
+  else
+    dword(imm);
 }
 FX_INLINE void Encoder::zero(Gpr r) {
   if (r & 8) byte(0x45);

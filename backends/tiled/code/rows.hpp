@@ -1,5 +1,7 @@
 // code/rows.hpp -- RowsCode: kernels that work row by row as one function, which takes each row through all of them.
 #pragma once
+#include <cstring>
+
 #include "../kernels/level.hpp"
 #include "body_types.hpp"
 #include "rows_body.hpp"
@@ -7,13 +9,15 @@
 namespace fx::inline v0::tiled::code {
 
 // `args` of the call: the rows, the columns, each port where the first row begins, and after them a row of scratch for
-// each of `scratch`, whose row_bytes are 0.
+// each of `scratch`, whose row_bytes are 0, and one of zeros. Of an array whose rows are gathered, row_bytes is the
+// address.
 struct RowsCode {
   CodeBlock block;
   Vec<std::uint8_t> bytes;
   const char* missing = "there is no machine code here";  // why there is none
   std::int64_t rows = 0, cols = 0;
   Vec<RowsPort> ports;
+  Vec<RowsGather> gathers;
   Vec<DType> scratch;
   int frame_bytes = 0;
   explicit operator bool() const { return bool(block); }
@@ -25,14 +29,20 @@ struct RowsCode {
   void run(char* memory, std::int64_t first, std::int64_t count, F&& start) const;
 
  private:
-  std::int64_t args() const { return (args_bytes(ports.size() + scratch.size()) + 63) / 64 * 64; }
+  std::int64_t args() const { return (args_bytes(ports.size() + scratch.size() + 1) + 63) / 64 * 64; }
+  // Of the zeros that a gather out of range reads.
+  std::int64_t zeros() const {
+    std::int64_t n = 0;
+    for (const RowsGather& g : gathers) n = !g.clamp && g.row_bytes > n ? g.row_bytes : n;
+    return (n + 63) / 64 * 64;
+  }
 };
 
 // For a scan without carries whose body are maps and reductions along rows.
 RowsCode make_rows(const tile::Kernel& scan, Level level);
 
 inline std::int64_t RowsCode::memory() const {
-  std::int64_t n = args() + frame_bytes;
+  std::int64_t n = args() + frame_bytes + zeros();
   for (DType d : scratch) n += row_bytes(d);
   return n;
 }
@@ -46,11 +56,17 @@ void RowsCode::run(char* memory, std::int64_t first, std::int64_t count, F&& sta
   a->frame = memory + args();
   Port* to = a->port;
   for (const RowsPort& p : ports) *to++ = {start(p) + p.offset + first * p.row_bytes, p.row_bytes};
+  for (const RowsGather& g : gathers) {
+    Port& p = a->port[g.table];
+    p.row_bytes = reinterpret_cast<std::int64_t>(p.data);
+  }
   char* row = a->frame + frame_bytes;
   for (DType d : scratch) {
     *to++ = {row, 0};
     row += row_bytes(d);
   }
+  *to = {row, 0};
+  if (zeros() > 0) std::memset(row, 0, std::size_t(zeros()));
   reinterpret_cast<void (*)(BodyArgs*)>(const_cast<void*>(block.entry()))(a);
 }
 

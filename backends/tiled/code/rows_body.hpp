@@ -30,6 +30,15 @@ struct RowsFold {
   int operand = -1, result = -1, after = 0;
 };
 
+// Port `table` begins at row i of an array of `count` rows, i the integer at port `index`. Out of range: the nearest
+// row (clamp), or zeros.
+struct RowsGather {
+  int table = -1, index = -1;
+  DType dtype = DType::i32;
+  std::int64_t count = 0, row_bytes = 0;
+  bool clamp = true;
+};
+
 class RowsBody {
  public:
   // For a scan without carries.
@@ -41,6 +50,7 @@ class RowsBody {
   Vec<RowsPort> ports;              // inputs, then outputs
   Vec<RowsValue> inputs, outputs;
   Vec<RowsFold> folds;
+  Vec<RowsGather> gathers;
 
  private:
   struct Known {
@@ -61,7 +71,11 @@ class RowsBody {
   void add_kernel(const tile::Kernel& k);
   bool see(const tile::Access& a, const Dims& space, Seen& s) const;
   int operand(const tile::Access& a, const Dims& space);
+  int port(int at, const tile::Access& a, const Seen& s);
   int input(int at, const tile::Access& a, const Seen& s);
+  int input_of(const tile::Access& a) const;
+  void add_gather(const tile::Kernel& k);
+  void add_fold(const tile::Kernel& k, int operand);
   void define(const tile::Access& a, const Dims& space, int reg);
   void instance(const tile::RecordedBody& body, Vec<int>& regs);
   int constant(DType d, std::uint64_t bits);
@@ -75,17 +89,18 @@ FX_INLINE RowsBody::RowsBody(const tile::Kernel& scan) : scan_(scan), p_(*scan.l
   for (const tile::Kernel& k : p_.kernels)
     if (!missing) add_kernel(k);
   if (!missing) add_outputs();
-  if (!missing && folds.empty()) missing = "it has no reductions along rows";
+  if (!missing && cols < 2) missing = "its rows have one element";
 }
 
 // A reduction keeps one element of each row.
 FX_INLINE void RowsBody::find_rows() {
   for (const tile::Kernel& k : p_.kernels) {
-    if (k.kind != tile::KernelKind::map && k.kind != tile::KernelKind::reduce)
-      missing = "it has other kernels than maps and reductions";
+    if (k.kind != tile::KernelKind::map && k.kind != tile::KernelKind::reduce && k.kind != tile::KernelKind::index)
+      missing = "it has other kernels than maps, reductions and gathers";
     if (k.kind == tile::KernelKind::reduce && step_rows_ == 0) step_rows_ = numel(p_.buffers[k.out[0].buffer].type);
   }
-  if (step_rows_ == 0) missing = "it has no reductions along rows";
+  if (step_rows_ == 0 && !p_.kernels.empty() && p_.kernels[0].space.n > 0) step_rows_ = p_.kernels[0].space[0];
+  if (step_rows_ == 0) missing = "it has no rows";
   rows = step_rows_ * scan_.space[0];
 }
 
@@ -117,23 +132,36 @@ FX_INLINE int RowsBody::constant(DType d, std::uint64_t bits) {
   return constants_[int(d)].back();
 }
 
-FX_INLINE int RowsBody::input(int at, const tile::Access& a, const Seen& s) {
-  const tile::Access& whole = scan_.in[at];
-  const DType d = p_.buffers[a.buffer].type.dtype;
-  const std::int64_t step = (scan_.reverse ? -1 : 1) * whole.stride[0], steps = scan_.space[0];
-  std::int64_t row = s.row;
-  if (step_rows_ == 1)
-    row = step;
-  else if (steps > 1 && step != row * step_rows_)
+FX_INLINE int RowsBody::port(int at, const tile::Access& a, const Seen& s) {
+  const std::int64_t steps = scan_.space[0], step = (scan_.reverse ? -1 : 1) * scan_.in[at].stride[0];
+  if (step_rows_ > 1 && steps > 1 && step != s.row * step_rows_)
     return missing = "rows of its operands are not evenly apart", -1;
-  const RowsPort port{true, at, a.offset * size_of(d), row * size_of(d)};
+  const int size = size_of(p_.buffers[a.buffer].type.dtype);
+  const RowsPort p{true, at, a.offset * size, (step_rows_ == 1 ? step : s.row) * size};
+  auto is_table = [&](int k) {
+    for (const RowsGather& g : gathers)
+      if (g.table == k) return true;
+    return false;
+  };
+  for (int k = 0; k < ports.size(); ++k)
+    if (ports[k] == p && !is_table(k)) return k;
+  ports.push_back(p);
+  return ports.size() - 1;
+}
+FX_INLINE int RowsBody::input(int at, const tile::Access& a, const Seen& s) {
+  const int from = port(at, a, s);
+  if (missing) return -1;
   const bool vector = s.col == 1;
   for (const RowsValue& v : inputs)
-    if (ports[v.port] == port && v.vector == vector) return v.reg;
-  const int reg = r.push(Instr{Instr::input, d}, d);
-  inputs.push_back({reg, ports.size(), vector});
-  ports.push_back(port);
-  return reg;
+    if (v.port == from && v.vector == vector) return v.reg;
+  const DType d = p_.buffers[a.buffer].type.dtype;
+  inputs.push_back({r.push(Instr{Instr::input, d}, d), from, vector});
+  return inputs.back().reg;
+}
+FX_INLINE int RowsBody::input_of(const tile::Access& a) const {
+  for (int i = 0; i < p_.ins.size(); ++i)
+    if (p_.ins[i] == a.buffer) return i;
+  return -1;
 }
 
 FX_INLINE int RowsBody::operand(const tile::Access& a, const Dims& space) {
@@ -145,10 +173,8 @@ FX_INLINE int RowsBody::operand(const tile::Access& a, const Dims& space) {
     if (k.vector ? !s.dense : !one_of_row) missing = "it reads a part of what it makes";
     return k.reg;
   }
-  const tile::BufferDecl& b = p_.buffers[a.buffer];
-  for (int i = 0; i < p_.ins.size(); ++i)
-    if (p_.ins[i] == a.buffer) return input(i, a, s);
-  return (void)b, missing = "it reads what nothing writes", -1;
+  const int at = input_of(a);
+  return at >= 0 ? input(at, a, s) : (missing = "it reads what nothing writes", -1);
 }
 
 FX_INLINE void RowsBody::define(const tile::Access& a, const Dims& space, int reg) {
@@ -187,46 +213,75 @@ FX_INLINE void RowsBody::add_kernel(const tile::Kernel& k) {
     return;
   }
   if (width > cols) cols = width;
+  if (k.kind == tile::KernelKind::index) return add_gather(k);
   const tile::RecordedBody body = tile::record_body(*k.body, Dims(k.space.n, 0));
   Vec<int> regs(body.r.regs.size(), -1);
   for (int i = 0; i < k.in.size() && !missing; ++i) regs[body.ins[i]] = operand(k.in[i], k.space);
+  if (!missing) instance(body, regs);
   if (missing) return;
-  instance(body, regs);
-  if (missing) return;
-  if (k.kind == tile::KernelKind::map) {
-    for (int j = 0; j < k.out.size() && !missing; ++j) define(k.out[j], k.space, regs[body.outs[j]]);
-    return;
-  }
+  if (k.kind == tile::KernelKind::reduce) return add_fold(k, regs[body.outs[0]]);
+  for (int j = 0; j < k.out.size() && !missing; ++j) define(k.out[j], k.space, regs[body.outs[j]]);
+}
+
+FX_INLINE void RowsBody::add_fold(const tile::Kernel& k, int operand) {
   const Eqn& e = k.op->eqns[0];
+  const Dims axes = attrs(*k.op, e).dims(0);
   RowsFold f;
   f.dtype = k.op->type(k.op->ins[0]).dtype;
   const Fold fold = Fold::make(*e.prim, f.dtype, attrs(*k.op, e), k.op->type(e.out).dtype);
   Dims kept;
-  std::int64_t along = 1, before = 1;  // the reduced dimensions are the columns
+  tile::Access out = k.out[0];
+  out.stride = Dims();
+  bool columns = numel(k.space) > step_rows_;  // the reduced dimensions are they
   for (int d = 0; d < k.space.n; ++d) {
-    if (!attrs(*k.op, e).dims(0).contains(d))
-      kept.push_back(k.space[d]), before *= k.space[d];
-    else if (k.space[d] > 1 && before != step_rows_)
-      along = 0;
-    else
-      along *= k.space[d];
+    if (axes.contains(d)) {
+      columns = columns && (k.space[d] == 1 || numel(kept) == step_rows_);
+    } else {
+      kept.push_back(k.space[d]);
+      out.stride.push_back(k.out[0].stride[d]);
+    }
   }
-  if (along != width || before != step_rows_ || width < 2) {
+  if (!columns || numel(kept) != step_rows_) {
     missing = "it has a reduction of other dimensions";
     return;
   }
   f.op = fold.op;
   f.identity = fold.identity;
-  f.operand = regs[body.outs[0]];
+  f.operand = operand;
   f.result = r.push(Instr{Instr::input, f.dtype}, f.dtype);
   f.after = r.code.size();
   folds.push_back(f);
-  tile::Access out = k.out[0];
-  Dims strides;
-  for (int d = 0; d < k.space.n; ++d)
-    if (!attrs(*k.op, e).dims(0).contains(d)) strides.push_back(out.stride[d]);
-  out.stride = strides;
   define(out, kept, f.result);
+}
+
+// Whole rows of an array that is the same in all steps, by an index for each row.
+FX_INLINE void RowsBody::add_gather(const tile::Kernel& k) {
+  const IndexSpec spec = k.op->eqns[0].prim->index(*k.op, k.op->eqns[0]);
+  const Type &array = k.op->type(k.op->ins[0]), &index = k.op->type(k.op->ins[1]);
+  const Dims first{0};
+  const int table = input_of(k.in[0]), indices = input_of(k.in[1]), batch = k.space.n - spec.window_dims.n;
+  bool whole = !spec.write && !spec.scalar_indices && spec.index_map == first && spec.collapsed == first &&
+               spec.operand_batch.empty() && table >= 0 && indices >= 0 && numel(index) == step_rows_ &&
+               (table < scan_.consts || scan_.space[0] == 1);
+  for (int d = 0; whole && d < spec.window.n; ++d) whole = spec.window[d] == (d == 0 ? 1 : array.dims[d]);
+  for (int j = 0; whole && j < spec.window_dims.n; ++j) whole = spec.window_dims[j] == batch + j;
+  if (!whole) {
+    missing = "it has a gather of other things than rows";
+    return;
+  }
+  const int size = size_of(array.dtype);
+  RowsGather g;
+  g.index = port(indices, {k.in[1].buffer, k.in[1].offset, {}}, {1, 0, true});
+  if (missing) return;
+  g.table = ports.size();
+  ports.push_back({true, table, k.in[0].offset * size, 0});
+  g.dtype = index.dtype;
+  g.count = array.dims[0];
+  g.row_bytes = numel(array) / g.count * size;
+  g.clamp = spec.clamp;
+  gathers.push_back(g);
+  inputs.push_back({r.push(Instr{Instr::input, array.dtype}, array.dtype), g.table, true});
+  define(k.out[0], k.space, inputs.back().reg);
 }
 
 FX_INLINE void RowsBody::add_outputs() {

@@ -50,6 +50,8 @@ class RowsGenerator : Generator {
   void pass(const RowsSection& s);
   void row_section(const RowsSection& s);
   void row_inputs();
+  void find_row(const RowsGather& g);
+  bool is_table(int port) const;
   void keep(int v);
   void store_one(int v, int port);
 
@@ -150,7 +152,7 @@ FX_INLINE void RowsGenerator::order(const RowsSection& s) {
 
 // The ports of a section have registers while there are some.
 FX_INLINE void RowsGenerator::choose_bases() {
-  base_ = Vec<Gpr>(b_.ports.size() + plan_.scratch.size(), no_gpr);
+  base_ = Vec<Gpr>(b_.ports.size() + plan_.scratch.size() + 1, no_gpr);
   int n = 0;
   auto use = [&](int port) {
     if (base_[port] != no_gpr || n == int(sizeof registers / sizeof registers[0])) return;
@@ -315,6 +317,48 @@ FX_INLINE void RowsGenerator::row_inputs() {
     }
 }
 
+FX_INLINE bool RowsGenerator::is_table(int port) const {
+  for (const RowsGather& g : b_.gathers)
+    if (g.table == port) return true;
+  return false;
+}
+FX_INLINE void RowsGenerator::find_row(const RowsGather& g) {
+  const Label outside = e_.label(), small = e_.label(), inside = e_.label(), done = e_.label();
+  const bool is_signed = in(g.dtype, signed_ints);
+  e_.mov(r11, port_data(g.index));
+  const Mem from{r11};
+  if (size_of(g.dtype) == 8)
+    e_.mov(rax, from);
+  else if (is_signed)
+    e_.load_signed(rax, from);
+  else
+    e_.load_dword(rax, from);
+  e_.mov(r11, std::uint64_t(g.count - 1));
+  if (is_signed) {
+    e_.cmp(rax, 0);
+    e_.jump_if(Encoder::less, g.clamp ? small : outside);
+  }
+  e_.cmp(r11, rax);
+  e_.jump_if(is_signed ? Encoder::not_less : Encoder::not_below, inside);
+  if (g.clamp) {
+    e_.mov(rax, r11);
+    if (is_signed) {
+      e_.jump(inside);
+      e_.bind(small);
+      e_.zero(rax);
+    }
+  } else {
+    e_.bind(outside);
+    e_.mov(rax, port_data(b_.ports.size() + plan_.scratch.size()));
+    e_.jump(done);
+  }
+  e_.bind(inside);
+  e_.multiply(rax, rax, int(g.row_bytes));
+  e_.add(rax, port_row(g.table));
+  e_.bind(done);
+  e_.mov(port_data(g.table), rax);
+}
+
 FX_INLINE void RowsGenerator::keep(int v) {
   if (in_mask(v))
     e_.vector(form::kmovw_to, 16, reg(v, 0), 0, in_frame(slot_[v]));
@@ -353,9 +397,11 @@ FX_INLINE RowsCode RowsGenerator::make() {
   }
   const Label row = e_.label();
   e_.bind(row);
+  for (const RowsGather& g : b_.gathers) find_row(g);
   row_inputs();
   for (int s = 0; s < plan_.sections.size(); ++s) s % 2 ? pass(plan_.sections[s]) : row_section(plan_.sections[s]);
   for (int k = 0; k < b_.ports.size(); ++k) {
+    if (is_table(k)) continue;
     e_.mov(rax, port_row(k));
     e_.add(port_data(k), rax);
   }
@@ -367,6 +413,7 @@ FX_INLINE RowsCode RowsGenerator::make() {
   c.rows = b_.rows;
   c.cols = b_.cols;
   c.ports = b_.ports;
+  c.gathers = b_.gathers;
   c.scratch = plan_.scratch;
   c.frame_bytes = frame_bytes_;
   c.bytes = e_.bytes();

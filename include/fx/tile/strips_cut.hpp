@@ -1,14 +1,18 @@
 // tile/strips_cut.hpp -- the body of tile/strips.hpp: runs of kernels, their buffers, and the loops they become.
 #pragma once
+#include "../builder.hpp"
 #include "strips.hpp"
 
 namespace fx::inline v0::tile {
 namespace detail {
 
-// Elements from row to row of what `a` reads or writes, if position i of the first dimension stays within row i: 0 if
-// it is the same for all rows, -1 if it is not so.
-FX_INLINE std::int64_t row_step(const Program& p, const Access& a, const Dims& space) {
-  const std::int64_t step = a.stride[0];
+// Elements from row to row of the access `a` of k: 0 if it is the same for all rows, as the array that a gather reads.
+inline std::int64_t step_of(const Kernel& k, const Access& a) {
+  return k.kind == KernelKind::index && &a == &k.in[0] ? 0 : a.stride[0];
+}
+// The same if position i of the first dimension (of `space`, which `a` is over) stays within row i; -1 if it does not.
+FX_INLINE std::int64_t row_step(const Program& p, const Kernel& k, const Access& a, const Dims& space) {
+  const std::int64_t step = step_of(k, a);
   if (step == 0) return 0;
   std::int64_t low = a.offset, high = a.offset;
   for (int d = 1; d < space.n; ++d) (a.stride[d] < 0 ? low : high) += a.stride[d] * (space[d] - 1);
@@ -16,14 +20,25 @@ FX_INLINE std::int64_t row_step(const Program& p, const Access& a, const Dims& s
   return within ? step : -1;
 }
 
+// A gather whose first dimension is the indices' first.
+FX_INLINE bool gathers_by_rows(const Program& p, const Kernel& k) {
+  const IndexSpec s = k.op->eqns[0].prim->index(*k.op, k.op->eqns[0]);
+  if (s.write || s.scalar_indices || s.operand != 0 || s.indices != 1 || s.window_dims.contains(0) ||
+      s.index_batch.contains(0))
+    return false;
+  return row_step(p, k, k.in[1], k.op->type(k.op->ins[1]).dims) > 0;
+}
+
 FX_INLINE bool works_by_rows(const Program& p, const Kernel& k) {
-  if ((k.kind != KernelKind::map && k.kind != KernelKind::reduce) || k.space.n == 0 || numel(k.space) == 0)
+  const bool gather = k.kind == KernelKind::index;
+  if ((k.kind != KernelKind::map && k.kind != KernelKind::reduce && !gather) || k.space.n == 0 || numel(k.space) == 0 ||
+      (gather && !gathers_by_rows(p, k)))
     return false;
   for (const Access& a : k.in)
-    if (row_step(p, a, k.space) < 0) return false;
+    if (!gather && row_step(p, k, a, k.space) < 0) return false;
   for (const Access& a : k.out)
-    if (row_step(p, a, k.space) <= 0) return false;
-  return !uses_positions(*k.body);  // which count from the first row
+    if (row_step(p, k, a, k.space) <= 0) return false;
+  return gather || !uses_positions(*k.body);  // which count from the first row
 }
 
 // g with `rows` in place of all rows.
@@ -34,6 +49,16 @@ FX_INLINE GraphRef with_rows(const GraphRef& g, std::int64_t rows) {
   for (Type& t : r->types)
     if (t.dims.n > 0) t.dims[0] = rows;
   return owner;
+}
+
+// The gather g of as many rows.
+FX_INLINE GraphRef gather_of(const Graph& g, std::int64_t rows) {
+  Builder b;
+  const Val operand = b.input(g.type(g.ins[0]));
+  Type indices = g.type(g.ins[1]);
+  indices.dims[0] = rows;
+  const Val outs[] = {b.bind(*g.eqns[0].prim, {operand, b.input(indices)}, params_of(g, g.eqns[0]))};
+  return GraphRef(new Graph(b.finish(outs)));
 }
 
 class Strips {
@@ -84,7 +109,7 @@ class Strips {
 FX_INLINE bool Strips::takes(const Kernel& k) {
   if (!works_by_rows(p_, k) || k.space[0] != rows_) return false;
   for (const Access& a : k.in)
-    if (mark(a.buffer).made_late || (a.stride[0] == 0 && mark(a.buffer).made)) return false;
+    if (mark(a.buffer).made_late || (step_of(k, a) == 0 && mark(a.buffer).made)) return false;
   for (const Access& a : k.out)
     if (mark(a.buffer).made_late || mark(a.buffer).read_late) return false;
   return true;
@@ -96,11 +121,12 @@ FX_INLINE void Strips::add(int kernel) {
   each_access(k, [&](const Access& a) {
     Mark& m = mark(a.buffer);
     ++m.uses;
-    int& port = a.stride[0] == 0 ? m.all : m.rows;
+    const std::int64_t step = step_of(k, a);
+    int& port = step == 0 ? m.all : m.rows;
     if (port < 0) {
       port = ports_.size();
-      ports_.push_back({a.buffer, a.stride[0]});
-    } else if (a.stride[0] > 1) {
+      ports_.push_back({a.buffer, step});
+    } else if (step > 1) {
       saved_ += row_bytes(ports_[port]);
     }
   });
@@ -161,11 +187,11 @@ FX_INLINE Kernel Strips::loop(std::int64_t start, std::int64_t rows, std::int64_
     Kernel k = p_.kernels[i];
     k.space[0] = rows;
     k.body = with_rows(k.body, rows);
-    k.op = with_rows(k.op, rows);
+    k.op = k.kind == KernelKind::index ? gather_of(*k.op, rows) : with_rows(k.op, rows);
     for (Vec<Access>* list : {&k.in, &k.out})
       for (Access& a : *list) {
         const Mark& m = mark(a.buffer);
-        a.buffer = ports_[a.stride[0] == 0 ? m.all : m.rows].at;
+        a.buffer = ports_[step_of(k, a) == 0 ? m.all : m.rows].at;
       }
     choose_blocks(k, *loop, t_);
     loop->kernels.push_back(std::move(k));
