@@ -1,6 +1,7 @@
 // tiled/backend.hpp -- the backend "cpu": tile programs run block by block over the processor's cache.
 #pragma once
 #include <fx/runtime/registry.hpp>
+#include <fx/runtime/workers.hpp>
 #include <fx/tile/fuse.hpp>
 #include <fx/tile/target.hpp>
 
@@ -66,7 +67,11 @@ FX_INLINE ExecutableRef TiledBackend::compile(const Graph& g) const {
 
 // Leaked on purpose: destructors of static objects may still run Graphs.
 FX_SHARED FX_INLINE const Backend& cpu_backend() {
-  static const Backend* b = new tiled::TiledBackend;
+  static const Backend* b = [] {
+    Target t = tile::host();
+    t.cores = threads();
+    return new tiled::TiledBackend(t);
+  }();
   return *b;
 }
 }  // namespace fx::inline v0

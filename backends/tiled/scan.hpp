@@ -46,7 +46,9 @@ class ScanStep : public Step {
 #if FX_BODIES
 namespace detail {
 FX_INLINE code::RowsCode rows_code(const tile::Kernel& k) {
-  return k.space[0] > 0 && k.carries == 0 ? code::make_rows(k, level()) : code::RowsCode();
+  bool in_place = k.space[0] > 0;
+  for (int c = 0; c < k.carries; ++c) in_place = in_place && k.in_place[c];
+  return in_place ? code::make_rows(k, level()) : code::RowsCode();
 }
 FX_INLINE code::LoopCode loop_code(const tile::Kernel& k, bool wanted) {
   code::LoopCode none;
@@ -55,7 +57,8 @@ FX_INLINE code::LoopCode loop_code(const tile::Kernel& k, bool wanted) {
 }
 }  // namespace detail
 
-FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared, Prepared&& portable)
+FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared,
+                             Prepared&& portable)
     : Step(kernel),
       rows_(detail::rows_code(k)),
       code_(detail::loop_code(k, !rows_)),
@@ -69,7 +72,8 @@ FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& pr
 FX_INLINE std::string ScanStep::code_text() const {
   if (rows_) return "row by row, " + code::dump(rows_.bytes);
   if (code_) return "the whole loop, " + code::dump(code_.bytes);
-  return std::string("kernel by kernel: ") + code_.missing + "\n" + body_.text("asm");
+  return std::string("kernel by kernel: ") + (k.carries == 0 && rows_.missing ? rows_.missing : code_.missing) + "\n" +
+         body_.text("asm");
 }
 
 FX_INLINE std::int64_t ScanStep::scratch_bytes() const {
@@ -120,8 +124,11 @@ FX_INLINE void ScanStep::run_code(const Memory& m, char* scratch) const {
 }
 
 FX_INLINE void ScanStep::run_rows(const Memory& m, char* scratch, std::int64_t first, std::int64_t count) const {
-  rows_.run(scratch, first, count,
-            [&](const code::RowsPort& p) { return row(m, p.input ? k.in[p.at] : k.out[p.at], 0); });
+  rows_.run(scratch, first, count, [&](const code::RowsPort& p) {
+    const int carry = p.input ? p.at - k.consts : -1;
+    if (carry >= 0 && carry < k.carries) return m.at(k.out[carry]);
+    return row(m, p.input ? k.in[p.at] : k.out[p.at], 0);
+  });
 }
 
 struct ScanStep::Run {
@@ -152,7 +159,10 @@ struct ScanStep::Run {
 };
 
 FX_INLINE void ScanStep::run(const Memory& m, char* scratch, tile::Counts* counts) const {
-  if (rows_ && !counts) return run_rows(m, scratch, 0, rows_.rows);
+  if (rows_ && !counts) {
+    for (int c = 0; c < k.carries; ++c) start_carry(m, c, nullptr);
+    return run_rows(m, scratch, 0, rows_.rows);
+  }
   if (code_ && !counts) return run_code(m, scratch);
   const std::int64_t length = k.space[0];
   Run r(*this, m, scratch, counts);

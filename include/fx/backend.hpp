@@ -20,6 +20,7 @@ struct Target {
   double flops_f32 = 0, flops_bf16 = 0, bandwidth = 0;
   std::string_view source{};  // where the numbers come from
   std::string_view isa{};     // the instruction set that code is made for
+  int cores = 0;              // that share a kernel; 1: what goes through rows one after the other loses nothing
 };
 
 // Memory of one array, as the backend sees it.

@@ -2,6 +2,7 @@
 // by kernel and as a whole, in memory that ends where the operands do. Which ones are one function, and which not.
 #include <fx/backends/tiled/code/memory.hpp>
 #include <fx/backends/tiled/kernels/level.hpp>
+#include <fx/tile/parse.hpp>
 #include <limits>
 
 #include "backends/code_util.hpp"
@@ -35,11 +36,13 @@ Elements strange(Random& r, const Type& t) {
   return e;
 }
 
+// How many loops were one function row by row, how many not, and the carries of all.
 struct Ways {
-  int rows = 0, others = 0;
+  int rows = 0, others = 0, carries = 0;
 };
 
-void check_rows(const Graph& g, std::uint64_t seed, Ways* ways = nullptr, std::int64_t on_chip = 1 << 12) {
+void check_rows(const Graph& g, std::uint64_t seed, Ways* ways = nullptr, std::int64_t on_chip = 1 << 12,
+                int cores = 0) {
   Random r{seed};
   Vec<Elements> in;
   for (int v : g.ins) in.push_back(strange(r, g.type(v)));
@@ -48,12 +51,15 @@ void check_rows(const Graph& g, std::uint64_t seed, Ways* ways = nullptr, std::i
     tiled::cap_level(l);
     if (tiled::level() != l) continue;
     INFO("level " << int(l) << ", seed " << seed);
-    auto e = compile(g, small_target(on_chip));
+    Target target = small_target(on_chip);
+    target.cores = cores;
+    auto e = compile(g, target);
     const std::string text = e->text("asm");
     if (l == tiled::Level::baseline) CHECK(count(text, "row by row") == 0);
     if (ways && l != tiled::Level::baseline) {
       ways->rows += count(text, "row by row");
       ways->others += count(text, "kernel by kernel");
+      for (const tile::Kernel& k : e->program().kernels) ways->carries += k.carries;
     }
     check_same(g, expected, run(*e, g, in));
     check_same(g, expected, run_bits(*e, g, in).out);
@@ -88,6 +94,8 @@ class Maker {
     for (int i = 0; i < n; ++i) step();
     Vec<Val> outs;
     outs.push_back(any(columns_) + rows_of(rows_.back(), x_));
+    for (int k = type_of(x_).rank() == 2 ? r_.below(3) : 0; k > 0; --k)
+      outs.push_back(reduced(r_.below(2) ? any(columns_) : any(columns_) * any(columns_), 0));
     for (int k = r_.below(3); k > 0; --k) outs.push_back(r_.below(2) ? any(columns_) : any(rows_));
     return b_.finish(outs);
   }
@@ -114,12 +122,13 @@ class Maker {
                    .index_batch = {},
                    .clamp = r_.below(2) == 0});
   }
-  Val reduced(Val v) {
+  Val reduced(Val v) { return reduced(v, axis_); }
+  Val reduced(Val v, int axis) {
     switch (r_.below(5)) {
-      case 0: return reduce_max(v, {axis_});
-      case 1: return reduce_min(v, {axis_});
-      case 2: return reduce_prod(v, {axis_});
-      default: return reduce_sum(v, {axis_});
+      case 0: return reduce_max(v, {axis});
+      case 1: return reduce_min(v, {axis});
+      case 2: return reduce_prod(v, {axis});
+      default: return reduce_sum(v, {axis});
     }
   }
   Val mixed(Val a, Val b) {
@@ -149,7 +158,72 @@ class Maker {
 
 TEST_CASE("rows: random kernels on each tier") {
   Ways ways;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed)
-    for (std::int64_t on_chip : {1 << 12, 1 << 15, 1 << 18}) check_rows(Maker(seed).make(), seed, &ways, on_chip);
-  MESSAGE(ways.rows << " " << ways.others);
+  for (std::uint64_t seed = 1; seed <= 250; ++seed)
+    for (std::int64_t on_chip : {1 << 12, 1 << 15, 1 << 18}) {
+      const Graph g = Maker(seed).make();
+      check_rows(g, seed, &ways, on_chip, int(seed % 2));
+      if (seed % 10 == 0) reloaded(g, small_target(on_chip));
+    }
+  if (tiled::level() == tiled::Level::baseline) return;
+  CHECK(ways.rows > 300);
+  CHECK(ways.carries > 40);
+  CHECK(ways.others < ways.rows / 10);
+}
+
+namespace {
+// How the loops of g are run, one word each: "rows", or the reason.
+std::string ways_of(const Graph& g, int cores, std::int64_t on_chip = 1 << 15) {
+  Target target = small_target(on_chip);
+  target.cores = cores;
+  const std::string text = compile(g, target)->text("asm");
+  std::string s;
+  for (std::size_t at = text.find("scan: "); at != std::string::npos; at = text.find("scan: ", at + 1)) {
+    const std::size_t end = text.find_first_of(",\n", at);
+    s += (s.empty() ? "" : "; ") + text.substr(at + 6, end - at - 6);
+  }
+  return s;
+}
+Graph layer_norm_grad(std::int64_t rows, DType d) {
+  Builder b;
+  Val x = b.input({d, {rows, 40}}), g = b.input({d, {rows, 40}}), scale = b.input({d, {40}});
+  Val m = reduce_sum(x, {1}) / 40.0, c = x - rows_of(m, x);
+  Val r = rsqrt(reduce_sum(c * c, {1}) / 40.0 + 1e-5), y = c * rows_of(r, x), h = g * along(scale, x);
+  Val dx = (h - rows_of(reduce_sum(h, {1}) / 40.0, x) - y * rows_of(reduce_sum(h * y, {1}) / 40.0, x)) * rows_of(r, x);
+  return b.finish(Vec<Val>{dx, reduce_sum(g * y, {0}), reduce_sum(g, {0})});
+}
+}  // namespace
+
+TEST_CASE("rows: on one core, folds of columns join the loop") {
+  if (tiled::level() == tiled::Level::baseline) return;
+  for (DType d : {f32, f64})
+    for (std::int64_t rows : {2, 37, 4096, 4097}) {
+      const Graph g = layer_norm_grad(rows, d);
+      check_rows(g, 1, nullptr, 1 << 15, 1);
+      CHECK(ways_of(g, 1) == (rows == 4097 ? "row by row; row by row" : "row by row"));
+      Target one = small_target(1 << 15);
+      one.cores = 1;
+      int carries = 0;
+      for (const tile::Kernel& k : compile(g, one)->program().kernels) carries += k.carries;
+      CHECK(carries == (rows <= 4096 ? 1 : 0));
+      for (const tile::Kernel& k : compile(g, small_target(1 << 15))->program().kernels) CHECK(k.carries == 0);
+      const auto e = compile(g, one);
+      CHECK(tiled::TiledExecutable({}, tile::parse_program(e->text("tile"))).text("tile") == e->text("tile"));
+    }
+}
+
+TEST_CASE("rows: what has no code as one function says why") {
+  if (tiled::level() == tiled::Level::baseline) return;
+  Builder b;
+  Val x = b.input({i32, {64, 100}});
+  CHECK(ways_of(b.finish(Vec<Val>{x / (rows_of(reduce_sum(x, {1}), x) + 1000)}), 0) ==
+        "kernel by kernel: it has an operation that is a call");
+  Builder c;
+  Val y = c.input({i64, {64, 4000}});
+  CHECK(ways_of(c.finish(Vec<Val>{y - rows_of(reduce_max(y, {1}), y)}), 0, 1 << 20) ==
+        "kernel by kernel: it has a reduction that has no code");
+  Builder d;
+  Val z = d.input({f32, {64, 50, 50}});
+  CHECK(ways_of(d.finish(Vec<Val>{z - rows_of(reduce_sum(z, {1, 2}), z) +
+                                  broadcast_in_dim(reduce_sum(z, {2}), {64, 50, 50}, {0, 1})}),
+                0, 1 << 20) == "kernel by kernel: it has a reduction of other dimensions");
 }

@@ -38,7 +38,7 @@ struct RowsCode {
   }
 };
 
-// For a scan without carries whose body are maps and reductions along rows.
+// For a scan whose body are maps and reductions along rows, and gathers of rows, and whose carries stay in one memory.
 RowsCode make_rows(const tile::Kernel& scan, Level level);
 
 inline std::int64_t RowsCode::memory() const {

@@ -41,7 +41,7 @@ struct RowsGather {
 
 class RowsBody {
  public:
-  // For a scan without carries.
+  // For a scan whose carries stay in one memory.
   explicit RowsBody(const tile::Kernel& scan);
 
   const char* missing = nullptr;  // why there is no code
@@ -80,6 +80,7 @@ class RowsBody {
   void instance(const tile::RecordedBody& body, Vec<int>& regs);
   int constant(DType d, std::uint64_t bits);
   void add_outputs();
+  void check_carries();
 };
 
 #if FX_BODIES
@@ -89,6 +90,7 @@ FX_INLINE RowsBody::RowsBody(const tile::Kernel& scan) : scan_(scan), p_(*scan.l
   for (const tile::Kernel& k : p_.kernels)
     if (!missing) add_kernel(k);
   if (!missing) add_outputs();
+  if (!missing) check_carries();
   if (!missing && cols < 2) missing = "its rows have one element";
 }
 
@@ -295,6 +297,28 @@ FX_INLINE void RowsBody::add_outputs() {
     }
     outputs.push_back({k.reg, ports.size(), k.vector});
     ports.push_back({false, j, 0, (step_rows_ == 1 ? step : row) * size_of(t.dtype)});
+  }
+}
+
+// A carry is read by nothing but what makes its new value: each element is written right after it is read.
+FX_INLINE void RowsBody::check_carries() {
+  for (int c = 0; c < scan_.carries; ++c) {
+    const RowsValue& out = outputs[c];
+    int before = -1, uses = 0;
+    for (const RowsValue& v : inputs)
+      if (ports[v.port].at == scan_.consts + c) {
+        if (!v.vector || before >= 0) missing = "it reads a carry in two ways";
+        before = v.reg;
+      }
+    bool updated = false;
+    for (const Instr& i : r.code) {
+      if (i.op == Instr::constant || i.op == Instr::input) continue;
+      for (int o : {i.a, i.has_table() ? -1 : i.b, i.has_table() ? -1 : i.c})
+        if (o == before) ++uses, updated = updated || i.dst == out.reg;
+    }
+    for (const RowsFold& f : folds) uses += 2 * (f.operand == before);
+    for (const RowsValue& v : outputs) uses += 2 * (v.reg == before);
+    if (before < 0 || uses != 1 || !updated || !out.vector) missing = "it has a carry that is no running value";
   }
 }
 #endif

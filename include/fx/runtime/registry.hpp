@@ -62,7 +62,7 @@ FX_INLINE Digest fingerprint(const Target& t) {
   h.text(t.name);
   h.text(t.isa);
   h.word(std::uint64_t(t.on_chip));
-  for (int n : {t.sublanes, t.lanes, t.matrix}) h.word(std::uint64_t(n));
+  for (int n : {t.sublanes, t.lanes, t.matrix, t.cores}) h.word(std::uint64_t(n));
   return h.finish();
 }
 }  // namespace fx::inline v0

@@ -6,8 +6,9 @@ namespace fx::inline v0::tile {
 
 // Takes out the buffers that no kernel reads or writes and that are no input or output.
 void drop_unused(Program& p);
-// Sets the place of every buffer and the size of the workspace.
-void plan_memory(Program& p);
+// Sets the place of every buffer and the size of the workspace. The first `apart` outputs hold nothing before them:
+// carries of a loop, which are to lie where they come from.
+void plan_memory(Program& p, int apart = 0);
 // Whether two buffers of p lie in the same memory.
 bool same_memory(const Program& p, int a, int b);
 

@@ -76,12 +76,13 @@ struct Memories {
 };
 
 // Joins each result with an operand that dies in the kernel which makes the result, where that kernel may overwrite it.
-FX_INLINE void join_in_place(const Program& p, const Lifetimes& life, Memories& m) {
+FX_INLINE void join_in_place(const Program& p, const Lifetimes& life, int apart, Memories& m) {
   for (int i = 0; i < p.kernels.size(); ++i) {
     const Kernel& k = p.kernels[i];
     for (int j = 0; j < k.out.size(); ++j) {
       const int o = k.out[j].buffer;
       if (life.first[o] != i || m.find(o) != o) continue;
+      if (p.buffers[o].place == BufferDecl::output && p.buffers[o].at < apart) continue;
       for (const Access& a : k.in) {
         const int b = a.buffer;
         if (p.buffers[b].place != BufferDecl::workspace || life.last[b] != i || life.first[b] == i) continue;
@@ -160,11 +161,11 @@ FX_INLINE void drop_unused(Program& p) {
       for (Access& a : *list) a.buffer = at[a.buffer];
 }
 
-FX_INLINE void plan_memory(Program& p) {
+FX_INLINE void plan_memory(Program& p, int apart) {
   const int n = p.buffers.size(), kernels = p.kernels.size();
   const detail::Lifetimes life(p);
   detail::Memories m(n);
-  detail::join_in_place(p, life, m);
+  detail::join_in_place(p, life, apart, m);
   Vec<int> first(n, kernels), last(n, -1);  // of a memory, by root
   for (int b = 0; b < n; ++b) {
     if (life.last[b] < 0) continue;
