@@ -15,6 +15,8 @@ class RowsGenerator : Generator {
  private:
   static constexpr Gpr registers[] = {rbp, r14, rcx, rdx, rsi, rdi, r8, r9, r10};
   static constexpr Gpr steps_left = r13;
+  // On the stack: how many contexts there are now, the first one, and those left in a loop over them.
+  static constexpr Mem contexts{rsp, -1, 1, 0}, first_context{rsp, -1, 1, 8}, contexts_left{rsp, -1, 1, 16};
   static constexpr int most_accumulators = 8, unordered = 3, ordered = 7;
   // What follows the read of a value: a fold, a store into a port, or the frame.
   struct Act {
@@ -46,9 +48,13 @@ class RowsGenerator : Generator {
   void choose_bases();
   void choose_registers();
   void group(int parts, int first, bool masked);
-  void columns(std::int64_t count);
+  void walk(std::int64_t count);
   void pass(const RowsSection& s);
   void row_section(const RowsSection& s);
+  int choose_together() const;
+  template <class F>
+  void each_context(F&& f);
+  void next_row();
   void row_inputs();
   void find_row(const RowsGather& g);
   bool is_table(int port) const;
@@ -238,7 +244,7 @@ FX_INLINE void RowsGenerator::group(int parts, int first, bool masked) {
 }
 
 // `count` columns from `element` on, which moves behind them.
-FX_INLINE void RowsGenerator::columns(std::int64_t count) {
+FX_INLINE void RowsGenerator::walk(std::int64_t count) {
   int together = parts_;
   for (const Folding& f : folding_) together = f.count > together ? f.count : together;
   const int step = together * lanes_;
@@ -266,7 +272,6 @@ FX_INLINE void RowsGenerator::columns(std::int64_t count) {
 }
 
 FX_INLINE void RowsGenerator::pass(const RowsSection& s) {
-  if (s.empty()) return;
   begin(s, false);
   const int frame_before = frame_;
   choose_registers();
@@ -275,7 +280,7 @@ FX_INLINE void RowsGenerator::pass(const RowsSection& s) {
   start_folds();
   e_.zero(element);
   if (folding_.empty()) {
-    columns(b_.cols);
+    walk(b_.cols);
   } else {
     const std::int64_t blocks = b_.cols / reduce_block, rest = b_.cols % reduce_block;
     const int blocks_left = slot();
@@ -284,7 +289,7 @@ FX_INLINE void RowsGenerator::pass(const RowsSection& s) {
       e_.mov(rax, std::uint64_t(blocks));
       e_.mov(in_frame(blocks_left), rax);
       e_.bind(next);
-      columns(reduce_block);
+      walk(reduce_block);
       for (const Folding& f : folding_) {
         close_block(f);
         reset(f);
@@ -293,7 +298,7 @@ FX_INLINE void RowsGenerator::pass(const RowsSection& s) {
       e_.jump_if(Encoder::not_equal, next);
     }
     if (rest > 0) {
-      columns(rest);
+      walk(rest);
       for (const Folding& f : folding_) close_block(f);
     }
     for (const Folding& f : folding_) finish(f);
@@ -302,10 +307,47 @@ FX_INLINE void RowsGenerator::pass(const RowsSection& s) {
 }
 
 FX_INLINE void RowsGenerator::row_section(const RowsSection& s) {
-  if (s.empty()) return;
   begin(s, true);
   parts_ = 1;
   group(1, 0, false);
+}
+
+// As many rows as fit into the first-level cache with what they read and make.
+FX_INLINE int RowsGenerator::choose_together() const {
+  constexpr std::int64_t cache = 24 << 10;
+  constexpr int most = 4;
+  std::int64_t row = 1;
+  for (const Vec<RowsValue>* list : {&b_.inputs, &b_.outputs})
+    for (const RowsValue& v : *list)
+      if (v.vector && b_.ports[v.port].row_bytes != 0) row += b_.cols * size_of(r_.dtype(v.reg));
+  for (DType d : plan_.scratch) row += b_.cols * size_of(d);
+  const std::int64_t n = cache / row;
+  return n < 1 ? 1 : n > most ? most : int(n);
+}
+
+// f in each context: a loop around what it emits.
+template <class F>
+void RowsGenerator::each_context(F&& f) {
+  if (code_of_.together == 1) return f();
+  const Label next = e_.label();
+  e_.mov(rax, contexts);
+  e_.mov(contexts_left, rax);
+  e_.bind(next);
+  f();
+  e_.mov(args, arg(8));
+  e_.mov(frame, arg(16));
+  e_.decrement(contexts_left);
+  e_.jump_if(Encoder::not_equal, next);
+  e_.mov(args, first_context);
+  e_.mov(frame, arg(16));
+}
+
+FX_INLINE void RowsGenerator::next_row() {
+  for (int k = 0; k < b_.ports.size(); ++k) {
+    if (is_table(k)) continue;
+    e_.mov(rax, port_row(k));
+    e_.add(port_data(k), rax);
+  }
 }
 
 // One element of each row, or of all rows, in all lanes of a place in the frame.
@@ -390,23 +432,40 @@ FX_INLINE RowsCode RowsGenerator::make() {
   tail_four_ = slot();
   tail_eight_ = slot();
   bytes_slot_ = slot();
+  code_of_.together = choose_together();
   prologue();
-  if (const std::int64_t tail = b_.cols % lanes_) {
-    e_.mov(element, std::uint64_t(b_.cols - tail));
-    make_tail_mask();
+  e_.sub(rsp, 24);
+  e_.mov(first_context, args);
+  e_.mov(rax, std::uint64_t(code_of_.together));
+  e_.mov(contexts, rax);
+  if (const std::int64_t tail = b_.cols % lanes_)
+    each_context([&] {
+      e_.mov(columns, std::uint64_t(b_.cols));
+      e_.mov(element, std::uint64_t(b_.cols - tail));
+      make_tail_mask();
+    });
+  const Label rows = e_.label(), all = e_.label();
+  e_.bind(rows);
+  e_.mov(rax, arg(0));
+  e_.cmp(rax, code_of_.together);
+  e_.jump_if(Encoder::not_less, all);
+  e_.mov(contexts, rax);
+  e_.bind(all);
+  each_context([&] {
+    for (const RowsGather& g : b_.gathers) find_row(g);
+    row_inputs();
+  });
+  for (int k = 0; k < plan_.sections.size(); ++k) {
+    const RowsSection& s = plan_.sections[k];
+    if (!s.empty()) each_context([&] { k % 2 ? pass(s) : row_section(s); });
   }
-  const Label row = e_.label();
-  e_.bind(row);
-  for (const RowsGather& g : b_.gathers) find_row(g);
-  row_inputs();
-  for (int s = 0; s < plan_.sections.size(); ++s) s % 2 ? pass(plan_.sections[s]) : row_section(plan_.sections[s]);
-  for (int k = 0; k < b_.ports.size(); ++k) {
-    if (is_table(k)) continue;
-    e_.mov(rax, port_row(k));
-    e_.add(port_data(k), rax);
-  }
-  e_.decrement(arg(0));
-  e_.jump_if(Encoder::not_equal, row);
+  each_context([&] { next_row(); });
+  e_.mov(rax, arg(0));
+  e_.sub(rax, code_of_.together);
+  e_.mov(arg(0), rax);
+  e_.cmp(rax, 0);
+  e_.jump_if(Encoder::greater, rows);
+  e_.add(rsp, 24);
   epilogue();
   e_.finish();
   RowsCode& c = code_of_;
