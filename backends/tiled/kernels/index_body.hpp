@@ -1,6 +1,7 @@
 // kernels/index_body.hpp -- the loops of gather and scatter: for each index vector one box, copied or folded.
 #pragma once
 #include <cstring>
+#include <type_traits>
 
 #include "copy.hpp"
 #include "index.hpp"
@@ -93,6 +94,98 @@ struct IndexPlan {
   }
 };
 
+// The common case: each index vector names `width` neighbours of the array, which are neighbours in the result, too,
+// one index vector after the other.
+struct IndexRows {
+  std::int64_t rows = 0, width = 1;  // no rows: it is not that case
+  explicit IndexRows(const IndexLoop& l) {
+    const IndexSpec& s = l.spec;
+    const int batch = l.result.n - s.window_dims.n;
+    if (s.scalar_indices || !s.operand_batch.empty() || numel(l.result) == 0) return;
+    for (int j = 0; j < s.window_dims.n; ++j)
+      if (s.window_dims[j] != batch + j) return;
+    // Neighbours: from some dimension on the window is whole, before it has size 1.
+    bool whole = true;
+    for (int d = l.operand.n - 1; d >= 0; --d) {
+      if (!whole && s.window[d] != 1) return;
+      width *= s.window[d];
+      whole = whole && s.window[d] == l.operand[d];
+    }
+    rows = numel(l.result) / width;
+  }
+};
+
+// Where the windows of index vectors first .. first + n - 1 start in the array, in elements; -1: not inside.
+template <class I>
+void read_starts(const IndexLoop& l, const Dims& strides, const I* index, std::int64_t n, std::int64_t* at) {
+  const int parts = l.spec.index_map.n;
+  for (std::int64_t k = 0; k < n; ++k) at[k] = 0;
+  for (int j = 0; j < parts; ++j) {
+    const int dim = int(l.spec.index_map[j]);
+    const std::int64_t last = l.operand[dim] - l.spec.window[dim], stride = strides[dim];
+    for (std::int64_t k = 0; k < n; ++k) {
+      const I i = index[k * parts + j];
+      bool low = false;
+      if constexpr (std::is_signed_v<I>) low = i < 0;
+      const bool high = !low && std::uint64_t(i) > std::uint64_t(last);
+      const std::int64_t v = low ? 0 : high ? last : std::int64_t(i);
+      at[k] = at[k] < 0 || (!l.spec.clamp && (low || high)) ? -1 : at[k] + v * stride;
+    }
+  }
+}
+// f(number of the index vector, its window's start) for all of them in order.
+template <class F>
+void each_start(const IndexLoop& l, std::int64_t rows, const void* indices, F&& f) {
+  constexpr std::int64_t some = 256;
+  std::int64_t at[some];
+  const Dims strides = strides_of(l.operand);
+  const std::int64_t bytes = l.spec.index_map.n * size_of(l.index_dtype);
+  for (std::int64_t r = 0; r < rows; r += some) {
+    const std::int64_t n = rows - r < some ? rows - r : some;
+    const void* from = static_cast<const char*>(indices) + r * bytes;
+    fx::detail::with_type<integers & computed>(
+        l.index_dtype, [&]<class I>() { read_starts(l, strides, static_cast<const I*>(from), n, at); });
+    for (std::int64_t k = 0; k < n; ++k) f(r + k, at[k]);
+  }
+}
+// Copies `width` elements; a single one without a call.
+FX_LOOP void copy_row(char* to, const char* from, std::int64_t width, std::int64_t size) {
+  if (width == 1 && size == 4) return void(std::memcpy(to, from, 4));
+  if (width == 1 && size == 8) return void(std::memcpy(to, from, 8));
+  std::memcpy(to, from, std::size_t(width * size));
+}
+FX_INLINE void gather_rows(const IndexLoop& l, const IndexRows& r, const char* from, const void* indices, char* to) {
+  const std::int64_t size = l.element_size, width = r.width, bytes = width * size;
+  each_start(l, r.rows, indices, [&](std::int64_t row, std::int64_t start) {
+    if (start < 0)
+      std::memset(to + row * bytes, 0, std::size_t(bytes));
+    else
+      copy_row(to + row * bytes, from + start * size, width, size);
+  });
+}
+FX_INLINE void scatter_rows(const IndexLoop& l, const IndexRows& r, const Fold* combine, const void* indices,
+                            const char* from, char* to, void* scratch) {
+  const std::int64_t size = l.element_size, width = r.width, bytes = width * size;
+  auto each = [&](auto&& put) {
+    each_start(l, r.rows, indices, [&](std::int64_t row, std::int64_t start) {
+      if (start >= 0) put(to + start * size, from + row * bytes);
+    });
+  };
+  if (!combine) return each([&](char* a, const char* x) { copy_row(a, x, width, size); });
+  if (combine->op != FoldOp::sum || width != 1)
+    return each([&](char* a, const char* x) { fold_into(*combine, a, x, width, scratch); });
+  fx::detail::with_type<numbers & computed>(combine->dtype, [&]<class T>() {
+    each([&](char* a, const char* x) {  // unsigned, so that integers wrap
+      using W = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+      W sum, more;
+      std::memcpy(&sum, a, sizeof sum);
+      std::memcpy(&more, x, sizeof more);
+      sum += more;
+      std::memcpy(a, &sum, sizeof sum);
+    });
+  });
+}
+
 FX_INLINE void copy_window(const Box& b, void* out, const void* in, int size) {
   switch (size) {
     case 1: return copy_as<1>(b, out, in);
@@ -112,9 +205,10 @@ FX_INLINE void fold_window(const Fold& f, const Box& b, int dim, char* out, cons
 }  // namespace kernels
 
 FX_INLINE void gather(const IndexLoop& loop, const void* operand, const void* const* indices, void* result) {
-  const kernels::IndexPlan plan(loop);
   const char* from = static_cast<const char*>(operand);
   char* to = static_cast<char*>(result);
+  if (const kernels::IndexRows rows(loop); rows.rows > 0) return kernels::gather_rows(loop, rows, from, indices[0], to);
+  const kernels::IndexPlan plan(loop);
   const std::int64_t size = loop.element_size;
   const std::uint64_t zero = 0;
   plan.each(indices, [&](std::int64_t start, std::int64_t offset) {
@@ -127,9 +221,11 @@ FX_INLINE void gather(const IndexLoop& loop, const void* operand, const void* co
 
 FX_INLINE void scatter(const IndexLoop& loop, const Fold* combine, const void* const* indices, const void* updates,
                        void* out, void* scratch) {
-  const kernels::IndexPlan plan(loop);
   const char* from = static_cast<const char*>(updates);
   char* to = static_cast<char*>(out);
+  if (const kernels::IndexRows rows(loop); rows.rows > 0)
+    return kernels::scatter_rows(loop, rows, combine, indices[0], from, to, scratch);
+  const kernels::IndexPlan plan(loop);
   const std::int64_t size = loop.element_size;
   plan.each(indices, [&](std::int64_t start, std::int64_t offset) {
     if (start < 0) return;
