@@ -46,9 +46,11 @@ class ScanStep : public Step {
 #if FX_BODIES
 namespace detail {
 FX_INLINE code::RowsCode rows_code(const tile::Kernel& k) {
-  bool in_place = k.space[0] > 0;
-  for (int c = 0; c < k.carries; ++c) in_place = in_place && k.in_place[c];
-  return in_place ? code::make_rows(k, level()) : code::RowsCode();
+  code::RowsCode none;
+  none.missing = k.space[0] == 0 ? "it has no steps" : nullptr;
+  for (int c = 0; c < k.carries && !none.missing; ++c)
+    if (!k.in_place[c]) none.missing = "a carry moves from memory to memory";
+  return none.missing ? std::move(none) : code::make_rows(k, level());
 }
 FX_INLINE code::LoopCode loop_code(const tile::Kernel& k, bool wanted) {
   code::LoopCode none;

@@ -85,6 +85,8 @@ class Maker {
     if (r_.below(2)) columns_.push_back(along(b_.input({d_, {width}}), x_));
     Dims once = shape;
     once.erase(axis_);
+    flags_.push_back(r_.below(2) ? b_.input({boolean, shape}) : lt(x_, any(columns_)));
+    if (r_.below(2)) flags_.push_back(rows_of(b_.input({boolean, once}), x_));
     if (r_.below(2)) rows_.push_back(b_.input({d_, once}));
     if (r_.below(3) == 0) columns_.push_back(gathered(once));
     rows_.push_back(reduced(any(columns_)));
@@ -97,6 +99,8 @@ class Maker {
     for (int k = type_of(x_).rank() == 2 ? r_.below(3) : 0; k > 0; --k)
       outs.push_back(reduced(r_.below(2) ? any(columns_) : any(columns_) * any(columns_), 0));
     for (int k = r_.below(3); k > 0; --k) outs.push_back(r_.below(2) ? any(columns_) : any(rows_));
+    if (r_.below(3) == 0) outs.push_back(any(flags_));
+    if (r_.below(3) == 0) outs.push_back(lt(any(rows_), any(rows_)));
     return b_.finish(outs);
   }
 
@@ -106,7 +110,7 @@ class Maker {
   DType d_;
   int axis_ = 1;
   Val x_;
-  Vec<Val> columns_, rows_;
+  Vec<Val> columns_, rows_, flags_;
   Val any(const Vec<Val>& v) { return v[r_.below(v.size())]; }
   // Rows of an array, by indices that are out of range now and then.
   Val gathered(Dims once) {
@@ -146,7 +150,9 @@ class Maker {
     }
   }
   void step() {
-    switch (r_.below(5)) {
+    switch (r_.below(7)) {
+      case 5: flags_.push_back(lt(any(columns_), rows_of(any(rows_), x_))); break;
+      case 6: columns_.push_back(select(any(flags_), any(columns_), any(columns_))); break;
       case 0: rows_.push_back(reduced(any(columns_))); break;
       case 1: rows_.push_back(mixed(any(rows_), any(rows_))); break;
       case 2: columns_.push_back(mixed(any(columns_), rows_of(any(rows_), x_))); break;
@@ -166,8 +172,8 @@ TEST_CASE("rows: random kernels on each tier") {
     }
   if (tiled::level() == tiled::Level::baseline) return;
   CHECK(ways.rows > 300);
-  CHECK(ways.carries > 40);
-  CHECK(ways.others < ways.rows / 10);
+  CHECK(ways.carries > 20);
+  CHECK(ways.others < ways.rows / 8);
 }
 
 namespace {

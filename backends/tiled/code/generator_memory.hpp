@@ -61,7 +61,7 @@ FX_INLINE void Generator::store_value(int v, int port, int u) {
 // The bytes that exist, one by one, from a port's row into the frame or back.
 FX_INLINE void Generator::copy_bytes(bool in, int port) {
   const Label done = e_.label();
-  e_.lea(r11, {base(port), element});
+  e_.lea(r11, element_at(port, 0, 1));
   for (int i = 0; i < lanes_; ++i) {
     Mem outside{r11}, inside = in_frame(bytes_slot_ + i);
     outside.disp = i;

@@ -10,7 +10,8 @@ namespace fx::inline v0::tile {
 
 // The Graph's shapes are static and its equations those of kinds that kernels exist for; calls are inlined here, also
 // in the bodies of loops. Errors (unsupported): another kind, a dtype without arithmetic, a symbolic dimension.
-Ref<const Program> fuse(const Graph& g, const Target& target);
+// `inside`: it is the body of a loop.
+Ref<const Program> fuse(const Graph& g, const Target& target, bool inside = false);
 
 #if FX_BODIES
 namespace detail {
@@ -28,7 +29,7 @@ FX_INLINE void check_lowerable(const Graph& g) {
 }
 }  // namespace detail
 
-FX_INLINE Ref<const Program> fuse(const Graph& g, const Target& target) {
+FX_INLINE Ref<const Program> fuse(const Graph& g, const Target& target, bool inside) {
   const Graph flat = inline_calls(g);
   detail::check_lowerable(flat);
   Program* p = new Program;
@@ -37,7 +38,7 @@ FX_INLINE Ref<const Program> fuse(const Graph& g, const Target& target) {
   const Analysis analysis(flat);
   Lowering(analysis, *p, target).run();
   fuse_epilogues(*p);
-  cut_strips(*p, target);
+  cut_strips(*p, target, inside);
   for (Kernel& k : p->kernels) choose_blocks(k, *p, target);
   plan_memory(*p);
   return owner;
@@ -67,7 +68,7 @@ FX_INLINE void Lowering::lower_scan(const Eqn& e) {
   Kernel& k = add(KernelKind::scan, space);
   k.in = std::move(in);
   k.out = std::move(out);
-  k.loop = fuse(simplify(inline_calls(*a.sub(4))), target_);
+  k.loop = fuse(simplify(inline_calls(*a.sub(4))), target_, true);
   k.reverse = a.flag(1);
   k.consts = consts;
   k.carries = carries;

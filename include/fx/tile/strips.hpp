@@ -11,8 +11,8 @@
 namespace fx::inline v0::tile {
 
 // Before blocks are chosen and memory is planned. A run whose rows all fit on chip becomes a loop of one step: machine
-// code takes a loop as one function.
-void cut_strips(Program& p, const Target& t);
+// code takes a loop as one function; but not in the body of a loop (`inside`), which may be one function itself.
+void cut_strips(Program& p, const Target& t, bool inside);
 
 }  // namespace fx::inline v0::tile
 

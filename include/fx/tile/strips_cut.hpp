@@ -127,7 +127,8 @@ FX_INLINE GraphRef running(const Graph& body, const Graph& op) {
 
 class Strips {
  public:
-  Strips(Program& p, const Target& t) : p_(p), t_(t), room_(t.on_chip / 2), uses_(p.buffers.size(), 0) {
+  Strips(Program& p, const Target& t, bool inside)
+      : p_(p), t_(t), inside_(inside), room_(t.on_chip / 2), uses_(p.buffers.size(), 0) {
     marks_.resize(p.buffers.size());
     for (const Kernel& k : p.kernels) each_access(k, [&](const Access& a) { ++uses_[a.buffer]; });
   }
@@ -147,6 +148,7 @@ class Strips {
   };
   Program& p_;
   const Target& t_;
+  const bool inside_;
   const std::int64_t room_;
   Vec<int> uses_;  // of each buffer, in the whole program
   Vec<Mark> marks_;
@@ -363,7 +365,7 @@ FX_INLINE void Strips::cut() {
     if (taken[i]) continue;
     const Kernel& k = p_.kernels[i];
     if (works_by_rows(p_, k) && k.space[0] > 1) {
-      may_carry_ = t_.cores == 1;
+      may_carry_ = t_.cores == 1 && !inside_;
       collect(i, taken);
       if (may_carry_ && !carries_.empty() && !plain()) {
         may_carry_ = false;
@@ -373,7 +375,7 @@ FX_INLINE void Strips::cut() {
       for (const Port& port : ports_) row += row_bytes(port);
       while (carries_.empty() && 2 * rows * row <= room_ && rows < rows_) rows *= 2;
       if (rows > rows_) rows = rows_;
-      if (kernels_.size() > 1 && saved_ > 0 && row <= room_) {
+      if (kernels_.size() > 1 && saved_ > 0 && row <= room_ && (rows < rows_ || !inside_)) {
         loop(0, rows, rows_ / rows, result);
         if (const std::int64_t rest = rows_ % rows) loop(rows_ - rest, rest, 1, result);
         for (int j : kernels_) taken[j] = 1;
@@ -390,6 +392,6 @@ FX_INLINE void Strips::cut() {
 
 }  // namespace detail
 
-FX_INLINE void cut_strips(Program& p, const Target& t) { detail::Strips(p, t).cut(); }
+FX_INLINE void cut_strips(Program& p, const Target& t, bool inside) { detail::Strips(p, t, inside).cut(); }
 
 }  // namespace fx::inline v0::tile
