@@ -41,6 +41,29 @@ void pack_lines(char* to_, const char* from_, std::int64_t step, std::int64_t al
   }
 }
 
+// Strips of `bytes` in each of `depth` rows, which are read one after the other as far as pages allow: memory is
+// fastest then. Strips are laid `apart` from each other.
+template <int bytes>
+void pack_rows(char* to, std::int64_t apart, const char* from, std::int64_t row, std::int64_t strips,
+               std::int64_t depth) {
+  constexpr std::int64_t most = 32;  // strips at a time: each has a page that is written
+  for (; strips > 0; strips -= most, to += most * apart, from += most * bytes) {
+    const std::int64_t some = strips < most ? strips : most;
+    for (std::int64_t p = 0; p < depth; ++p)
+      for (std::int64_t k = 0; k < some; ++k)
+        std::memcpy(to + k * apart + p * bytes, from + p * row + k * bytes, bytes);
+  }
+}
+// Whether there is a loop for that width.
+FX_INLINE bool pack_rows(std::int64_t bytes, char* to, std::int64_t apart, const char* from, std::int64_t row,
+                         std::int64_t strips, std::int64_t depth) {
+  switch (bytes) {
+    case 64: pack_rows<64>(to, apart, from, row, strips, depth); return true;
+    case 128: pack_rows<128>(to, apart, from, row, strips, depth); return true;
+    default: return false;
+  }
+}
+
 struct DotBlocks {
   const DotLoops& loops;
   std::int64_t size, depth, rows, cols;  // bytes of an element; a block's extent in k, in m, in n
@@ -121,7 +144,12 @@ struct DotRun {
   bool packed_strip(const Part& t, std::int64_t j) const { return !b_in_place || t.cols - j < width(t, j); }
 
   void pack_strips(const Part& t) const {
-    for (std::int64_t j = 0; j < t.cols; j += width(t, j)) {
+    std::int64_t first = 0;  // that is packed one by one
+    const std::int64_t wide = by.loops.cols * by.size, whole = t.cols / by.loops.cols;
+    if (s.b_col == 1 && !b_in_place && whole > 0 &&
+        pack_rows(wide, strip(t, 0), wide * t.depth, b_at(t.p, t.j0), s.b_row * by.size, whole, t.depth))
+      first = whole * by.loops.cols;
+    for (std::int64_t j = first; j < t.cols; j += width(t, j)) {
       const std::int64_t nr = width(t, j);
       if (packed_strip(t, j))
         by.pack(strip(t, j), b_at(t.p, t.j0 + j), s.b_col, s.b_row, by.least(t.cols - j, nr), nr, t.depth);
