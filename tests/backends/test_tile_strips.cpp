@@ -99,3 +99,31 @@ TEST_CASE("strips: inside the body of a loop, and in text that reads back") {
   CHECK(tile::verify(e->program()).empty());
   CHECK(tiled::TiledExecutable({}, tile::parse_program(text)).text("tile") == text);
 }
+
+namespace {
+Val rows_at(Val table, Val indices, bool clamp) {
+  return gather(table, indices,
+                {.window_dims = {1},
+                 .collapsed = {0},
+                 .index_map = {0},
+                 .window = {1, type_of(table).dims[1]},
+                 .operand_batch = {},
+                 .index_batch = {},
+                 .clamp = clamp});
+}
+}  // namespace
+
+TEST_CASE("strips: a gather of rows is part of the loop, one of other things stays before it") {
+  for (bool clamp : {false, true}) {
+    Builder b;
+    Val table = b.input({f32, {7, 100}}), at = b.input({i32, {64, 1}});
+    const Graph g = b.finish(Vec<Val>{softmax(rows_at(table, at, clamp))});
+    check(g);
+    CHECK(shape(g) == "scan(index reduce map reduce map)");
+  }
+  Builder c;  // what the loop makes is no table for it
+  Val x = c.input({f32, {64, 100}}), at = c.input({i32, {64, 1}});
+  const Graph g = c.finish(Vec<Val>{softmax(x) + rows_at(softmax(x), at, true)});
+  check(g);
+  CHECK(shape(g).find("index") > shape(g).find(')'));
+}
