@@ -245,7 +245,7 @@ FX_INLINE void RowsGenerator::group(int parts, int first, bool masked) {
 
 // `count` columns from `element` on, which moves behind them.
 FX_INLINE void RowsGenerator::walk(std::int64_t count) {
-  int together = parts_;
+  int together = folding_.empty() ? parts_ : 4;  // vectors in a step
   for (const Folding& f : folding_) together = f.count > together ? f.count : together;
   const int step = together * lanes_;
   auto vectors = [&](int n) {
