@@ -560,7 +560,7 @@ TEST_CASE_TEMPLATE("every world gives the same bits, in as many operations for e
       #name, [](auto x, auto) { return math::name(x); }, sizeof(T) == 4 ? limit32 : limit64)
   COUNT(exp, 15, 20);
   COUNT(expm1, 34, 39);
-  COUNT(tanh, 24, 51);
+  COUNT(tanh, 24, 29);
   COUNT(logistic, 25, 30);
   COUNT(log, 32, 35);
   COUNT(log1p, 48, 51);

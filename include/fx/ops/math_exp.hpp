@@ -56,14 +56,18 @@ constexpr V poly(V x, const typename V::type (&c)[n]) {
   for (int i = n - 2; i >= 0; --i) r = fma(r, x, V::c(c[i]));
   return r;
 }
-// Unlike a minimum, keeps NaN.
+// Unlike a minimum and a maximum, these keep NaN.
 template <class V>
 constexpr V at_most(V x, typename V::type hi) {
   return select(lt(V::c(hi), x), V::c(hi), x);
 }
 template <class V>
+constexpr V at_least(V x, typename V::type lo) {
+  return select(lt(x, V::c(lo)), V::c(lo), x);
+}
+template <class V>
 constexpr V clamp(V x, typename V::type lo, typename V::type hi) {
-  return at_most(select(lt(x, V::c(lo)), V::c(lo), x), hi);
+  return at_most(at_least(x, lo), hi);
 }
 template <class V>
 constexpr V copysign(V x, V sign) {
