@@ -86,6 +86,8 @@ struct Case {
 #define FX_BINARY_E(name) FX_EVEX(name, vvvv | broadcasts | all_masks, each_length, name, (o.r, o.v, o.x()))
 #define FX_BINARY_2(which, vex) FX_TWO(which, vvvv | broadcasts | all_masks, each_length, vex, which, (o.r, o.v, o.x()))
 #define FX_UNARY(name, more) FX_BOTH(name, broadcasts | all_masks | (more), each_length, name, (o.r, o.x()))
+#define FX_SHIFT(which, mnemonic) \
+  FX_BOTH(which, reg_only | all_masks | has_imm, each_length, mnemonic, (o.r, o.m, o.imm))
 #define FX_UNARY_E(name, more) FX_EVEX(name, broadcasts | all_masks | (more), each_length, name, (o.r, o.x()))
 
 const Case cases[] = {
@@ -124,6 +126,10 @@ const Case cases[] = {
     FX_BINARY_2(vpandd, vpand) FX_BINARY_2(vpandq, vpand) FX_BINARY_2(vpord, vpor) FX_BINARY_2(vporq, vpor)
     FX_BINARY_2(vpxord, vpxor) FX_BINARY_2(vpxorq, vpxor) FX_BINARY_2(vpandnd, vpandn)
     FX_BINARY(vpsllvd) FX_BINARY(vpsllvq) FX_BINARY(vpsrlvd) FX_BINARY(vpsrlvq) FX_BINARY(vpsravd) FX_BINARY_E(vpsravq)
+    FX_SHIFT(vpslld_fixed, vpslld) FX_SHIFT(vpsllq_fixed, vpsllq)
+    FX_SHIFT(vpsrld_fixed, vpsrld) FX_SHIFT(vpsrlq_fixed, vpsrlq)
+    FX_SHIFT(vpsrad_fixed, vpsrad)
+    FX_EVEX(vpsraq_fixed, reg_only | all_masks | has_imm, each_length, vpsraq, (o.r, o.m, o.imm))
     FX_BINARY(vpaddd) FX_BINARY(vpaddq) FX_BINARY(vpsubd) FX_BINARY(vpsubq)
     FX_BINARY(vpmulld) FX_BINARY_E(vpmullq) FX_BINARY(vpmuludq)
     FX_UNARY(vpabsd, 0) FX_UNARY_E(vpabsq, 0)

@@ -497,6 +497,21 @@ TEST_CASE("a comparison and a choice of its operands, alone and with other reade
       }
 }
 
+TEST_CASE("shifts by constants: counts below the width, the width, beyond it and negative ones, read elsewhere too") {
+  for (DType d : {i32, i64, u32, u64})
+    for (int count : {0, 1, 23, 31, 32, 33, 63, 64, 65, 255, 256, 1 << 30, -1, -64})
+      for (bool read_twice : {false, true}) {
+        Body b;
+        const int x = b.input(d), bits = b.r.constant(d, size_of(d) == 4 ? std::uint32_t(count) : std::uint64_t(count));
+        const int n = count == 31 ? b.op(Instr::bitcast, d, size_of(d) == 4 ? u32 : u64, bits) : bits;
+        b.out = {b.op(Instr::shl, d, x, n), b.op(Instr::shr, d, x, n), b.op(Instr::shl, d, n, x)};
+        if (read_twice) b.out.push_back(n);
+        CAPTURE(name(d));
+        CAPTURE(count);
+        compare_lengths(b, 5);
+      }
+}
+
 TEST_CASE("results on operands") {
   // out[k] = in[k] op in[k + 1], on in[k]; and the inputs exchanged.
   for (DType d : {f32, i64, boolean})

@@ -117,12 +117,12 @@ FX_INLINE void Generator::scale_avx2(const Instr& i, int u) {
   const auto magic =
       size == 4 ? fx::detail::to_bits(Format<float>::scale_magic) : fx::detail::to_bits(Format<double>::scale_magic);
   const std::uint64_t exponent = size == 4 ? Format<float>::inf_bits : Format<double>::inf_bits;
-  const Form& shift = by_size(d, vpsllvd, vpsllvq);
+  const Form& shift = by_size(d, vpslld_fixed, vpsllq_fixed);
   const int a = reg(r_.same[i.a], u), n = reg(r_.same[i.b], u), t = temp(simd_), half = temp(simd_);
   e_.vector(by_size(d, vaddps, vaddpd), length, t, n, pool(magic, size));
-  e_.vector(shift, length, half, t, pool(std::uint64_t(mant - 1), size));
+  e_.vector(shift, length, half, 0, t, mant - 1);
   e_.vector(vpandd, length, half, half, pool(exponent, size));
-  e_.vector(shift, length, t, t, pool(std::uint64_t(mant), size));
+  e_.vector(shift, length, t, 0, t, mant);
   e_.vector(by_size(d, vpsubd, vpsubq), length, t, t, half);
   e_.vector(by_size(d, vmulps, vmulpd), length, half, a, half);
   retire(i, u);
@@ -160,13 +160,12 @@ FX_INLINE void Generator::multiply_long(const Instr& i, int u) {
   using namespace form;
   const int a = reg(r_.same[i.a], u), b = reg(r_.same[i.b], u), t = temp(simd_), mixed = temp(simd_);
   const int dst = result(i.dst, u);
-  const Rm half = pool(32, 8);
-  e_.vector(vpsrlvq, 32, t, a, half);
+  e_.vector(vpsrlq_fixed, 32, t, 0, a, 32);
   e_.vector(vpmuludq, 32, mixed, t, b);
-  e_.vector(vpsrlvq, 32, t, b, half);
+  e_.vector(vpsrlq_fixed, 32, t, 0, b, 32);
   e_.vector(vpmuludq, 32, t, t, a);
   e_.vector(vpaddq, 32, mixed, mixed, t);
-  e_.vector(vpsllvq, 32, mixed, mixed, half);
+  e_.vector(vpsllq_fixed, 32, mixed, 0, mixed, 32);
   e_.vector(vpmuludq, 32, dst, a, b);
   e_.vector(vpaddq, 32, dst, dst, mixed);
   retire(i, u);
@@ -187,6 +186,14 @@ FX_INLINE void Generator::bits(const Instr& i, int u) {
 FX_INLINE void Generator::shift(const Instr& i, int u) {
   using namespace form;
   const DType d = i.type;
+  if (i.b < 0) {
+    const int a = reg(r_.same[i.a], u);
+    retire(i, u);
+    const Form& f = i.op == Instr::shl     ? by_size(d, vpslld_fixed, vpsllq_fixed)
+                    : in(d, unsigned_ints) ? by_size(d, vpsrld_fixed, vpsrlq_fixed)
+                                           : by_size(d, vpsrad_fixed, vpsraq_fixed);
+    return e_.vector(f, bytes(d), result(i.dst, u), 0, a, int(i.imm));
+  }
   if (i.op == Instr::shl) return binary(by_size(d, vpsllvd, vpsllvq), i, u);
   if (in(d, unsigned_ints)) return binary(by_size(d, vpsrlvd, vpsrlvq), i, u);
   binary(by_size(d, vpsravd, vpsravq), i, u);
@@ -207,7 +214,7 @@ FX_INLINE void Generator::pick(const Instr& i, int u) {
   low.label = e_.constant(table, 32, 32);
   high.label = e_.constant(table + 32, 32, 32);
   const int upper = temp(simd_), which = temp(simd_), dst = result(i.dst, u);
-  e_.vector(vpsllvd, bytes(u32), which, a, pool(28, 4));
+  e_.vector(vpslld_fixed, bytes(u32), which, 0, a, 28);
   e_.vector(vpermps, 32, upper, a, high);
   e_.vector(vpermps, 32, dst, a, low);
   e_.vector(vblendvps, 32, dst, dst, upper, which << 4);

@@ -36,7 +36,8 @@ struct Rm {
 // How EVEX scales a one-byte displacement: the bytes that the memory operand has, by the vector's length.
 enum class Tuple : std::uint8_t { full, half, quarter, eighth, four = 4, eight = 8, one };
 
-// A vector instruction's prefix, opcode map, opcode, and the bit W in each encoding (no_vex, no_evex: it has none).
+// A vector instruction's prefix, opcode map, opcode, and the bit W in each encoding (none: it has none). `extension`:
+// more bits of the opcode, in the place of the first operand, which then stands where the second one does.
 struct Form {
   enum Prefix : std::uint8_t { np, p66, pf3, pf2 };
   enum Map : std::uint8_t { m0f = 1, m38, m3a };
@@ -47,6 +48,7 @@ struct Form {
   std::int8_t vex_w = 0, evex_w = 0;
   Tuple tuple = Tuple::full;
   bool gathers = false;
+  std::int8_t extension = none;
 };
 
 // What an EVEX instruction does to lanes whose mask bit is 0: mask 0 is no mask; else they stay, or with `zero` are 0.
@@ -146,6 +148,7 @@ class Encoder {
 
 #if FX_BODIES
 FX_INLINE void Encoder::vector(const Form& f, int length, int reg, int vvvv, const Rm& rm, int imm, Masking m) {
+  if (f.extension != Form::none) vvvv = reg, reg = f.extension;
   const bool memory = rm.reg < 0;
   const int x = memory ? (rm.mem.index < 0 ? 0 : rm.mem.index >> 3 & 1) : rm.reg >> 4 & 1;
   const int b = memory ? (rm.mem.base == no_gpr ? 0 : rm.mem.base >> 3 & 1) : rm.reg >> 3 & 1;

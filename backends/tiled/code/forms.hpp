@@ -80,6 +80,12 @@ FX_FORM(vpsrlvd, p66, m38, 0x45, 0, 0)
 FX_FORM(vpsrlvq, p66, m38, 0x45, 1, 1)
 FX_FORM(vpsravd, p66, m38, 0x46, 0, 0)
 FX_FORM(vpsravq, p66, m38, 0x46, only, 1)
+FX_FORM(vpslld_fixed, p66, m0f, 0x72, 0, 0, Tuple::full, false, 6)  // all lanes by the immediate
+FX_FORM(vpsllq_fixed, p66, m0f, 0x73, 0, 1, Tuple::full, false, 6)
+FX_FORM(vpsrld_fixed, p66, m0f, 0x72, 0, 0, Tuple::full, false, 2)
+FX_FORM(vpsrlq_fixed, p66, m0f, 0x73, 0, 1, Tuple::full, false, 2)
+FX_FORM(vpsrad_fixed, p66, m0f, 0x72, 0, 0, Tuple::full, false, 4)
+FX_FORM(vpsraq_fixed, p66, m0f, 0x72, only, 1, Tuple::full, false, 4)
 
 // Integers.
 FX_FORM(vpaddd, p66, m0f, 0xfe, 0, 0)

@@ -52,7 +52,7 @@ class Generator {
   };
 
   const Recorded& r_;
-  Vec<Instr> code_;   // the recorded instructions, with the pairs below as one
+  Vec<Instr> code_;   // the recorded instructions, with the pairs below as one, and counts of shifts in their imm
   Vec<char> needed_;  // of each
   Span<const int> outputs_;
   const bool avx512_;
@@ -77,7 +77,9 @@ class Generator {
   static constexpr Instr::Op lesser = Instr::Op(254), greater = Instr::Op(255);
 
   // generator_plan.hpp
+  Vec<int> readers() const;
   void find_extrema();
+  void find_fixed_shifts();
   int port_count() const { return inputs_ + result_.positions.size() + outputs_.size(); }
   int output_port(int j) const { return inputs_ + result_.positions.size() + j; }
   void add_values(Span<const int> inputs, Span<const Column> columns);

@@ -14,6 +14,7 @@ FX_INLINE Generator::Generator(const Recorded& recorded, Span<const int> inputs,
       avx512_(avx512),
       inputs_(inputs.size()) {
   find_extrema();
+  find_fixed_shifts();
   simd_.size = avx512 ? 32 : 16;
   mask_.size = avx512 ? tail_mask : 0;
   mask_.fixed = 1;  // k0 is no mask
@@ -34,6 +35,7 @@ FX_INLINE Generator::Generator(const Recorded& recorded, Span<const int> outputs
       lanes_(lanes),
       word_(avx512 ? 4 : 32 / lanes) {
   find_extrema();
+  find_fixed_shifts();
   simd_.size = avx512 ? 32 : 16;
   mask_.size = avx512 ? tail_mask : 0;
   mask_.fixed = 1;
@@ -41,11 +43,17 @@ FX_INLINE Generator::Generator(const Recorded& recorded, Span<const int> outputs
   part_.resize(values_.size() * max_parts);
 }
 
-FX_INLINE void Generator::find_extrema() {
+// How often each register is read.
+FX_INLINE Vec<int> Generator::readers() const {
   Vec<int> uses(r_.def.size(), 0);
   for (int at = 0; at < code_.size(); ++at)
     if (needed_[at]) r_.for_operands(code_[at], [&](int reg) { ++uses[reg]; });
   for (int reg : outputs_) ++uses[r_.same[reg]];
+  return uses;
+}
+
+FX_INLINE void Generator::find_extrema() {
+  const Vec<int> uses = readers();
   for (int at = 0; at < code_.size(); ++at) {
     Instr& i = code_[at];
     if (!needed_[at] || i.op != Instr::select || !is_float(i.type)) continue;
@@ -58,6 +66,21 @@ FX_INLINE void Generator::find_extrema() {
     i.op = x == a ? lesser : greater;
     i.a = a, i.b = b, i.c = -1;
     needed_[test] = 0;
+  }
+}
+
+// A shift by a constant has no second operand: the count, at most 255, is in imm. Instructions take it so, and any
+// count that is not below the width shifts everything out.
+FX_INLINE void Generator::find_fixed_shifts() {
+  Vec<int> uses = readers();
+  for (int at = 0; at < code_.size(); ++at) {
+    Instr& i = code_[at];
+    if (!needed_[at] || (i.op != Instr::shl && i.op != Instr::shr) || called(i)) continue;
+    const int count = r_.same[i.b], def = r_.def[count];
+    if (def < 0 || code_[def].op != Instr::constant) continue;
+    i.imm = code_[def].imm < 255 ? code_[def].imm : 255;
+    i.b = -1;
+    if (--uses[count] == 0) needed_[def] = 0;
   }
 }
 
