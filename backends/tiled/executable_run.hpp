@@ -21,7 +21,7 @@ FX_INLINE std::string description(const tile::Kernel& k) {
   std::string s(tile::name(k.kind));
   for (int d = 0; d < k.space.n; ++d) (s += d ? 'x' : ' ') += std::to_string(k.space[d]);
   int n = 0;
-  for (const GraphRef* g : {&k.op, &k.body})
+  for (const GraphRef* g : {&k.op, &k.made[0], &k.made[1], &k.body})
     for (int i = 0; *g && i < (*g)->eqns.size() && n <= most; ++i, ++n)
       (s += n == 0 ? ": " : ", ") += n < most ? std::string((*g)->eqns[i].prim->name) : "...";
   return s;

@@ -67,8 +67,8 @@ FX_INLINE void LoopBody::add_kernel(const tile::Kernel& k) {
     case tile::KernelKind::map: return add_map(k);
     case tile::KernelKind::copy: return add_copy(k);
     case tile::KernelKind::dot:
-      if (!k.body) return add_dot(k);
-      missing = "it has a product with an epilogue";
+      if (!k.body && !k.made[0] && !k.made[1]) return add_dot(k);
+      missing = k.body ? "it has a product with an epilogue" : "it has a product with a prologue";
       return;
     case tile::KernelKind::reduce: return add_reduce(k);
     case tile::KernelKind::scan: missing = "it has a loop"; return;

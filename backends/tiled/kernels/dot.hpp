@@ -14,6 +14,17 @@ struct DotShape {
   bool resume = false;                // go on with the sums that c holds: those of the elements of k before
 };
 
+// Makes an operand part by part, instead of its memory. A line is a row of a or a column of b; its elements are terms.
+struct DotSource {
+  bool lines_beside = false;  // in what it makes, lines lie beside each other (else terms), without gaps
+  static constexpr std::int64_t most = 1024;  // elements of a part
+
+  // `lines` lines from number `line` on of `terms` terms from `term` on, valid until the next call.
+  virtual const void* make(std::int64_t line, std::int64_t lines, std::int64_t term, std::int64_t terms) const = 0;
+
+ protected:
+  ~DotSource() = default;
+};
 // Takes the results of a product part by part, instead of c: rows i .. i + rows - 1 and columns j .. j + cols - 1 lie
 // at `part`, rows `pitch` elements apart. Each comes once.
 struct DotFinish {
@@ -23,16 +34,21 @@ struct DotFinish {
  protected:
   ~DotFinish() = default;
 };
+// What takes the place of memory, if anything does.
+struct DotEnds {
+  const DotSource *a = nullptr, *b = nullptr;
+  const DotFinish* c = nullptr;
+  bool any() const { return a || b || c; }
+};
 
 // Bytes of 64-byte aligned workspace for products of at most these sizes.
 std::int64_t dot_workspace(const DotLoops& loops, std::int64_t m, std::int64_t n, std::int64_t k, bool finish = false);
 
 // For i32, i64, u32, u64 (wrapping), f32, f64. k == 0 gives +0. A part of the rows or columns of a product is a
-// product: threads may split m and n as they like, the bits stay.
-void dot(const DotLoops& loops, const DotShape& s, const void* a, const void* b, void* c, void* workspace);
-// The same for a DotFinish: without c nor resume, k > 0, and b is packed as a whole.
-void dot(const DotLoops& loops, const DotShape& s, const void* a, const void* b, const DotFinish& finish,
-         void* workspace);
+// product: threads may split m and n as they like, the bits stay. With ends: k > 0 and without resume; a source's
+// operand is packed, and for a finish b is packed as a whole.
+void dot(const DotLoops& loops, const DotShape& s, const void* a, const void* b, void* c, void* workspace,
+         const DotEnds& ends = {});
 
 }  // namespace fx::inline v0::tiled
 

@@ -4,7 +4,7 @@
 // tile; each strip, which the first-level cache holds, meets all panels of a block, which the second-level cache holds.
 // Small operands are read where they lie. Results wait in c between blocks of k, so that their chains go on where they
 // stopped. Where results go on to a DotFinish, b is packed for all of k first, and a block's results wait in the
-// workspace until they are complete.
+// workspace until they are complete. What a DotSource makes is packed from where it was made.
 #pragma once
 #include <cstring>
 
@@ -119,7 +119,7 @@ struct DotRun {
   const char *a, *b;
   char *c, *work;
   bool a_in_place, b_in_place;  // small enough to be read where it lies
-  const DotFinish* finish = nullptr;
+  const DotEnds& ends;
 
   // A block: rows i0 ..., columns j0 ... of the result, and terms p ... .
   struct Part {
@@ -133,7 +133,7 @@ struct DotRun {
   }
   // Where the results of a block go, from its row i and column j on.
   char* to(const Part& t, std::int64_t i, std::int64_t j) const {
-    if (!finish) return c + ((t.i0 + i) * s.c_row + t.j0 + j) * by.size;
+    if (!ends.c) return c + ((t.i0 + i) * s.c_row + t.j0 + j) * by.size;
     return work + by.part_at + (i * by.pitch + (by.strip_by_strip ? 0 : j)) * by.size;
   }
 
@@ -143,7 +143,33 @@ struct DotRun {
   }
   bool packed_strip(const Part& t, std::int64_t j) const { return !b_in_place || t.cols - j < width(t, j); }
 
+  // Lines from `line` on, as a source makes them: parts of several panels or strips where lines lie beside each other.
+  // `place`(l, terms, width): where terms ... of the panel or strip go that starts at line l, and how wide it is.
+  template <class F>
+  void pack_made(const DotSource& from, std::int64_t line, std::int64_t lines, std::int64_t unit, const Part& t,
+                 F&& place) const {
+    constexpr std::int64_t wide = 128;
+    const std::int64_t together = from.lines_beside ? wide / unit * unit : unit;
+    for (std::int64_t l = 0; l < lines; l += together) {
+      const std::int64_t here = by.least(lines - l, together), most = by.least(DotSource::most / here, t.depth);
+      for (std::int64_t q = 0; q < t.depth; q += most) {
+        const std::int64_t terms = by.least(t.depth - q, most);
+        const char* made = static_cast<const char*>(from.make(line + l, here, t.p + q, terms));
+        for (std::int64_t i = 0, width = 0; i < here; i += width) {
+          char* const to = place(l + i, width);
+          const std::int64_t step = from.lines_beside ? 1 : terms, along = from.lines_beside ? here : 1;
+          by.pack(to + q * width * by.size, made + i * step * by.size, step, along, by.least(here - i, width), width,
+                  terms);
+        }
+      }
+    }
+  }
   void pack_strips(const Part& t) const {
+    if (ends.b)
+      return pack_made(*ends.b, t.j0, t.cols, by.loops.cols, t, [&](std::int64_t j, std::int64_t& wide) {
+        wide = width(t, j);
+        return strip(t, j);
+      });
     std::int64_t first = 0;  // that is packed one by one
     const std::int64_t wide = by.loops.cols * by.size, whole = t.cols / by.loops.cols;
     if (s.b_col == 1 && !b_in_place && whole > 0 &&
@@ -156,6 +182,11 @@ struct DotRun {
     }
   }
   void pack_panels(const Part& t) const {
+    if (ends.a)
+      return pack_made(*ends.a, t.i0, t.rows, by.loops.rows, t, [&](std::int64_t i, std::int64_t& wide) {
+        wide = by.loops.rows;
+        return panel(i, t.depth);
+      });
     for (std::int64_t i = 0; i < t.rows; i += by.loops.rows) {
       const std::int64_t here = by.least(t.rows - i, by.loops.rows);
       if (a_in_place && here == by.loops.rows) continue;
@@ -169,7 +200,7 @@ struct DotRun {
     const std::int64_t mr = l.rows, nr = width(t, j), cols = by.least(t.cols - j, nr);
     const bool narrow = nr != l.cols, packed = packed_strip(t, j);
     const char* x = packed ? strip(t, j) : b_at(t.p, t.j0 + j);
-    const std::int64_t x_row = packed ? nr : s.b_row, c_row = finish ? by.pitch : s.c_row;
+    const std::int64_t x_row = packed ? nr : s.b_row, c_row = ends.c ? by.pitch : s.c_row;
     for (std::int64_t i = 0; i < t.rows; i += mr) {
       const std::int64_t here = by.least(t.rows - i, mr);
       const bool direct = a_in_place && here == mr;
@@ -186,7 +217,7 @@ struct DotRun {
         by.copy(at, c_row, tile, nr, here, cols);
       }
     }
-    if (finish && t.p + t.depth == s.k) finish->take(t.i0, t.rows, t.j0 + j, cols, to(t, 0, j), c_row);
+    if (ends.c && t.p + t.depth == s.k) ends.c->take(t.i0, t.rows, t.j0 + j, cols, to(t, 0, j), c_row);
   }
 
   // The blocks of k from p0 on whose strips are packed together, one after the other.
@@ -244,32 +275,26 @@ FX_INLINE std::int64_t dot_workspace(const DotLoops& loops, std::int64_t m, std:
 
 namespace kernels {
 FX_INLINE void blocked_dot(const DotLoops& loops, const DotShape& s, const char* a, const char* b, char* c,
-                           char* workspace, const DotFinish* finish) {
-  const DotBlocks by(loops, s.m, s.n, s.k, finish);
+                           char* workspace, const DotEnds& ends) {
+  const DotBlocks by(loops, s.m, s.n, s.k, ends.c);
   // Packing pays when what is packed is used several times, and does not lie in the cache as it is.
   constexpr std::int64_t small = 64 * 1024;  // bytes
-  const bool a_in_place = s.n <= 2 * loops.narrow_cols || s.m * s.k * by.size <= small;
-  const bool b_in_place = s.b_col == 1 && (s.m <= 3 * loops.rows || s.n * s.k * by.size <= small);
-  DotRun{by, s, a, b, c, workspace, a_in_place, b_in_place, finish}.run();
+  const bool a_in_place = !ends.a && (s.n <= 2 * loops.narrow_cols || s.m * s.k * by.size <= small);
+  const bool b_in_place = !ends.b && s.b_col == 1 && (s.m <= 3 * loops.rows || s.n * s.k * by.size <= small);
+  DotRun{by, s, a, b, c, workspace, a_in_place, b_in_place, ends}.run();
 }
 }  // namespace kernels
 
-FX_INLINE void dot(const DotLoops& loops, const DotShape& s, const void* a_, const void* b_, void* c_,
-                   void* workspace) {
+FX_INLINE void dot(const DotLoops& loops, const DotShape& s, const void* a_, const void* b_, void* c_, void* workspace,
+                   const DotEnds& ends) {
   const char *a = static_cast<const char*>(a_), *b = static_cast<const char*>(b_);
   char* c = static_cast<char*>(c_);
   if (s.m == 0 || s.n == 0) return;
-  const bool skinny = kernels::is_skinny(s);
+  const bool skinny = !ends.any() && kernels::is_skinny(s);
   if ((s.k == 0 || skinny) && !s.resume) kernels::clear_rows(s, c, loops.size);
   if (s.k == 0) return;
   if (skinny) return kernels::skinny_dot(loops, s, a, b, c);
-  kernels::blocked_dot(loops, s, a, b, c, static_cast<char*>(workspace), nullptr);
-}
-
-FX_INLINE void dot(const DotLoops& loops, const DotShape& s, const void* a, const void* b, const DotFinish& finish,
-                   void* workspace) {
-  kernels::blocked_dot(loops, s, static_cast<const char*>(a), static_cast<const char*>(b), nullptr,
-                       static_cast<char*>(workspace), &finish);
+  kernels::blocked_dot(loops, s, a, b, c, static_cast<char*>(workspace), ends);
 }
 
 }  // namespace fx::inline v0::tiled

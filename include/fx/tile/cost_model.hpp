@@ -55,12 +55,10 @@ FX_INLINE std::int64_t block_bytes(const Kernel& k, const Program& p) {
 }
 
 // A dimension along which each element of a product meets one of each operand.
-FX_INLINE bool is_batch(const Kernel& k, int d) {
-  return k.in[0].stride[d] != 0 && k.in[1].stride[d] != 0 && k.out[0].stride[d] != 0;
-}
+FX_INLINE bool is_batch(const Kernel& k, int d) { return k.moves(0, d) && k.moves(1, d) && k.out[0].stride[d] != 0; }
 // What blocks should be multiples of along a dimension.
 FX_INLINE std::int64_t tile_size(const Kernel& k, int d, const Target& t) {
-  if (k.kind == KernelKind::dot) return is_batch(k, d) ? 1 : k.in[1].stride[d] == 0 ? t.sublanes : t.lanes;
+  if (k.kind == KernelKind::dot) return is_batch(k, d) ? 1 : k.moves(1, d) ? t.lanes : t.sublanes;
   return d == k.space.n - 1 ? t.lanes : d == k.space.n - 2 ? t.sublanes : 1;
 }
 
@@ -214,8 +212,8 @@ FX_INLINE Estimate estimate(const Kernel& k, const Program& p, const Target& t) 
       e.seconds += double(k.space[0]) * one.seconds;
     }
   }
-  if (k.body) e.flops += detail::flops(*k.body);
-  if (k.op) e.flops += detail::flops(*k.op);
+  for (const GraphRef* g : {&k.made[0], &k.made[1], &k.body, &k.op})
+    if (*g) e.flops += detail::flops(**g);
   const Counts c = predicted(k, p);
   e.bytes = double(c.bytes_in + c.bytes_out);
   if (!k.loop) {

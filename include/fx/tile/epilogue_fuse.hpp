@@ -48,6 +48,28 @@ struct ProductAsRead {
   }
 };
 
+// Whether a product has enough rows and columns for tiles, columns last but for the contracted dimension; by the
+// strides of lhs and rhs.
+FX_INLINE bool fills_tiles(const Dims& space, const Dims& lhs, const Dims& rhs) {
+  constexpr std::int64_t least_rows = 5, least_columns = 16, least_results = 1024;
+  const int n = space.n - 1;  // free dimensions
+  if (n < 2 || lhs[n - 1] != 0 || space[n - 1] < least_columns) return false;
+  std::int64_t results = 1, rows = 0;
+  for (int i = 0; i < n; ++i) {
+    results *= space[i];
+    if (i < n - 1 && rhs[i] == 0 && space[i] > rows) rows = space[i];
+  }
+  return rows >= least_rows && results >= least_results;
+}
+
+// Kernels that may write over an operand in place: who reads that operand must not move behind them.
+FX_INLINE bool may_update(const Kernel& k, int buffer) {
+  if (k.kind != KernelKind::index && k.kind != KernelKind::scan && k.kind != KernelKind::sort) return false;
+  bool reads = false;
+  for (const Access& a : k.in) reads = reads || a.buffer == buffer;
+  return reads;
+}
+
 class Epilogues {
  public:
   explicit Epilogues(Program& p) : p_(p), uses_(p.buffers.size(), 0), gone_(p.kernels.size(), char(0)) {
@@ -79,25 +101,15 @@ class Epilogues {
       const Kernel& k = p_.kernels[j];
       for (const Access& a : k.in)
         if (a.buffer == dot.out[0].buffer) return k.kind == KernelKind::map ? j : -1;
-      // What may write over an operand in place must stay behind the product.
-      if (k.kind == KernelKind::index || k.kind == KernelKind::scan || k.kind == KernelKind::sort)
-        for (const Access& a : k.in)
-          if (a.buffer == dot.in[0].buffer || a.buffer == dot.in[1].buffer) return -1;
+      if (may_update(k, dot.in[0].buffer) || may_update(k, dot.in[1].buffer)) return -1;
     }
     return -1;
   }
 
-  // Whether the product has enough rows and columns for tiles, and few enough terms to be packed as a whole.
+  // Whether the product has tiles, and few enough terms to be packed as a whole.
   static bool worthwhile(const ProductAsRead& d) {
-    constexpr std::int64_t least_rows = 5, least_columns = 16, least_results = 1024, most_terms = 4096;
-    const int n = d.space.n - 1;  // free dimensions
-    if (n < 2 || d.space[n] > most_terms || d.in[0].stride[n - 1] != 0 || d.space[n - 1] < least_columns) return false;
-    std::int64_t results = 1, rows = 0;
-    for (int i = 0; i < n; ++i) {
-      results *= d.space[i];
-      if (i < n - 1 && d.in[1].stride[i] == 0 && d.space[i] > rows) rows = d.space[i];
-    }
-    return rows >= least_rows && results >= least_results;
+    constexpr std::int64_t most_terms = 4096;
+    return d.space[d.space.n - 1] <= most_terms && fills_tiles(d.space, d.in[0].stride, d.in[1].stride);
   }
   // Which operand of the map buffer b is, if it is one; else -1.
   static int operand(const Kernel& map, int b) {

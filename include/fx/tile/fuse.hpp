@@ -4,6 +4,7 @@
 #include "epilogue.hpp"
 #include "lowering.hpp"
 #include "memory.hpp"
+#include "prologue.hpp"
 #include "strips.hpp"
 
 namespace fx::inline v0::tile {
@@ -38,6 +39,7 @@ FX_INLINE Ref<const Program> fuse(const Graph& g, const Target& target, bool ins
   const Analysis analysis(flat);
   Lowering(analysis, *p, target).run();
   fuse_epilogues(*p);
+  fuse_prologues(*p);
   cut_strips(*p, target, inside);
   for (Kernel& k : p->kernels) choose_blocks(k, *p, target);
   plan_memory(*p);

@@ -32,10 +32,11 @@ FX_INLINE bool overwrites(const Program& p, const Kernel& k, int b, int j) {
         if (a.buffer == b && !(a.offset == out.offset && a.stride == out.stride)) return false;
       return true;
     case KernelKind::dot:  // an operand of its body
-      if (!reads_once(k, b) || k.in[0].buffer == b || k.in[1].buffer == b) return false;
-      for (const Access& a : k.in)
-        if (a.buffer == b && !(a.offset == out.offset && a.stride == out.stride)) return false;
-      return true;
+      if (!reads_once(k, b)) return false;
+      for (int i = 0; i < k.in.size(); ++i)
+        if (const Access& a = k.in[i]; a.buffer == b)
+          return i >= k.first(2) && a.offset == out.offset && a.stride == out.stride;
+      return false;
     case KernelKind::cumulative: return reads_once(k, b);
     case KernelKind::sort: return k.in[j].buffer == b && reads_once(k, b);
     case KernelKind::index: {

@@ -145,6 +145,8 @@ class ProgramParser : fx::detail::TextScanner {
     if (next_is("cost")) expect('=', "'='"), skip_list();
     while (next_is("in")) k.in.push_back(access());
     while (next_is("out")) k.out.push_back(access());
+    if (next_is("lhs")) k.made[0] = graph();
+    if (next_is("rhs")) k.made[1] = graph();
     if (next_is("body")) k.body = graph();
     if (next_is("op")) k.op = graph();
     if (next_is("loop")) k.loop = program(depth + 1);

@@ -129,6 +129,8 @@ struct ProgramPrinter {
     cost(k);
     for (const Access& a : k.in) access("in ", k, a);
     for (const Access& a : k.out) access("out ", k, a);
+    graph("lhs ", k.made[0]);
+    graph("rhs ", k.made[1]);
     graph("body ", k.body);
     graph("op ", k.op);
     if (k.loop) {

@@ -34,8 +34,9 @@ struct Access {
 enum class KernelKind : std::uint8_t {
   map,     // space: the shape of all results. Body inputs are the operands, body outputs the results.
   reduce,  // space: the shape of what is reduced, the body's one output; results have stride 0 along reduced dimensions
-  dot,  // space: batch, rows of lhs, columns of rhs, contracted dimension. With a body: that takes the product and the
-        // operands behind lhs and rhs, all over the space without the contracted dimension, and gives the results
+  dot,  // space: batch, rows of lhs, columns of rhs, contracted dimension. Operands: lhs or what makes it, rhs or what
+        // makes it. With a body: that takes the product and the operands behind them, all over the space without the
+        // contracted dimension, and gives the results
   cumulative,  // space: the shape of operand and result
   sort,        // space: the shape of operands and results
   copy,        // space: a box of elements that moves from the operand to the result
@@ -57,12 +58,25 @@ struct Kernel {
   GraphRef
       body;     // map, reduce, dot: elementwise equations over the whole space (a rank-0 literal stands for any shape)
   GraphRef op;  // reduce, dot, cumulative, sort, index: the one equation
+  GraphRef made[2];  // dot: elementwise equations that make lhs and rhs, over any shape; none: it is read as it is
   Ref<const Program> loop;  // scan: inputs consts, carries, rows; outputs carries, rows
   int consts = 0, carries = 0;
   bool reverse = false;
   Vec<char> in_place;  // scan: carries that stay in one memory, follows from the loop
 
   std::int64_t grid(int d) const { return (space[d] + block[d] - 1) / block[d]; }
+  // dot: where among the operands those of lhs (0), of rhs (1) and of the body (2) start.
+  int first(int of) const {
+    int n = 0;
+    for (int i = 0; i < of; ++i) n += made[i] ? made[i]->ins.size() : 1;
+    return n;
+  }
+  // dot: whether lhs (0) or rhs (1) changes along dimension d.
+  bool moves(int side, int d) const {
+    bool any = false;
+    for (int i = first(side); i < first(side + 1); ++i) any = any || in[i].stride[d] != 0;
+    return any;
+  }
 };
 
 // Calls f for all that k reads, then for all that it writes.

@@ -20,9 +20,11 @@ FX_INLINE void put(ByteWriter& to, GraphWriter& graphs, const Kernel& k) {
   to.word(std::uint64_t(k.kind));
   for (const Dims* d : {&k.space, &k.block, &k.order}) graphs.put(*d);
   for (const Vec<Access>* list : {&k.in, &k.out}) put(to, graphs, *list);
-  to.word(std::uint64_t(bool(k.body)) | std::uint64_t(bool(k.op)) << 1 | std::uint64_t(bool(k.loop)) << 2);
-  if (k.body) graphs.put(*k.body);
-  if (k.op) graphs.put(*k.op);
+  std::uint64_t parts = std::uint64_t(bool(k.loop)), n = 0;
+  for (const GraphRef* g : {&k.body, &k.op, &k.made[0], &k.made[1]}) parts |= std::uint64_t(bool(*g)) << ++n;
+  to.word(parts);
+  for (const GraphRef* g : {&k.body, &k.op, &k.made[0], &k.made[1]})
+    if (*g) graphs.put(**g);
   if (!k.loop) return;
   tile::put(to, graphs, *k.loop);
   to.word(std::uint64_t(k.consts)), to.word(std::uint64_t(k.carries)), to.word(k.reverse);
@@ -55,10 +57,11 @@ class ProgramReader {
     k.kind = KernelKind(from_.below(kernel_kinds - 1));
     for (Dims* d : {&k.space, &k.block, &k.order}) *d = graphs_.dims();
     for (Vec<Access>* list : {&k.in, &k.out}) *list = accesses();
-    const int parts = from_.below(7);
-    if (parts & 1) k.body = graphs_.graph();
-    if (parts & 2) k.op = graphs_.graph();
-    if (!(parts & 4)) return;
+    const int parts = from_.below(31);
+    int n = 0;
+    for (GraphRef* g : {&k.body, &k.op, &k.made[0], &k.made[1]})
+      if (parts >> ++n & 1) *g = graphs_.graph();
+    if (!(parts & 1)) return;
     k.loop = program(depth + 1);
     k.consts = from_.below(most);
     k.carries = from_.below(most);

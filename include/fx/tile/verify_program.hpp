@@ -70,20 +70,24 @@ class Verifier {
         return false;
     return check(k.order.empty() || k.order.n == k.space.n, "its order is no order of the dimensions");
   }
-  // The body over `space`, whose inputs are the operands from number `first` on.
-  void body(const Kernel& k, int outs, const Dims& space, int first = 0) {
-    if (!check(bool(k.body), "it has no body")) return;
-    const Graph& g = *k.body;
-    if (!check(g.ins.size() == k.in.size() - first && g.outs.size() == outs,
-               "the body takes or gives another number of values"))
+  // A body over `space`, whose inputs are of the dtypes `in`.
+  void body(const GraphRef& body, const Vec<DType>& in, int outs, const Dims& space) {
+    if (!check(bool(body), "it has no body")) return;
+    const Graph& g = *body;
+    if (!check(g.ins.size() == in.size() && g.outs.size() == outs, "the body takes or gives another number of values"))
       return;
     for (int i = 0; i < g.ins.size(); ++i)
-      check(g.type(g.ins[i]) == Type{dtype(k.in[first + i]), space},
-            "an input of the body has another type than what is read");
+      check(g.type(g.ins[i]) == Type{in[i], space}, "an input of the body has another type than what is read");
     for (int v : g.outs)
       check(g.is_literal(v) || g.type(v).dims == space, "an output of the body has another shape than the space");
     for (const Eqn& e : g.eqns)
       check(e.prim->kind == Kind::elementwise && e.prim->record, "the body holds an equation that is not elementwise");
+  }
+  // Of the operands from number `first` to before `end`.
+  Vec<DType> dtypes(const Kernel& k, int first, int end) const {
+    Vec<DType> r;
+    for (int i = first; i < end; ++i) r.push_back(dtype(k.in[i]));
+    return r;
   }
   // The one equation, of the kind that the kernel needs.
   bool op(const Kernel& k, Kind kind, int ins, int outs) {
@@ -123,13 +127,13 @@ class Verifier {
   void map(const Kernel& k) {
     spaces(k);
     if (!wrong_.empty()) return;
-    body(k, k.out.size(), k.space);
+    body(k.body, dtypes(k, 0, k.in.size()), k.out.size(), k.space);
     written(k);
   }
   void reduce(const Kernel& k) {
     spaces(k);
     if (!check(k.out.size() == 1, "it writes another number of arrays") || !op(k, Kind::reduce, 1, 1)) return;
-    body(k, 1, k.space);
+    body(k.body, dtypes(k, 0, k.in.size()), 1, k.space);
     if (!wrong_.empty()) return;
     const Dims axes = attrs(*k.op, k.op->eqns[0]).dims(0);
     check(k.op->type(k.op->ins[0]).dims == k.space && k.op->type(k.op->outs[0]).dtype == dtype(k.out[0]) &&
@@ -152,30 +156,48 @@ class Verifier {
   }
   void dot(const Kernel& k) {
     spaces(k);
-    const bool count = k.body ? k.in.size() >= 2 && !k.out.empty() : k.in.size() == 2 && k.out.size() == 1;
+    const int own = k.first(2);
+    const bool count = k.body ? k.in.size() >= own && !k.out.empty() : k.in.size() == own && k.out.size() == 1;
     if (!check(count, "it reads or writes another number of arrays") || !op(k, Kind::dot, 2, 1)) return;
-    const DType d = dtype(k.in[0]);
-    check(d == dtype(k.in[1]) && d == k.op->type(k.op->ins[0]).dtype && in(d, numbers), "its dtypes differ");
+    const DType d = k.op->type(k.op->ins[0]).dtype;
+    check(in(d, numbers), "its dtypes differ");
+    for (int side = 0; side < 2; ++side) operand(k, side, d);
     const int last = k.space.n - 1;
     bool contracted = last >= 0 && k.order.empty();
     for (const Access& a : k.out) contracted = contracted && a.stride[last] == 0;
-    for (int i = 2; i < k.in.size(); ++i) contracted = contracted && k.in[i].stride[last] == 0;
+    for (int i = own; i < k.in.size(); ++i) contracted = contracted && k.in[i].stride[last] == 0;
     if (!check(contracted, "its last dimension must be the contracted one")) return;
     if (k.body)
-      epilogue(k);
+      epilogue(k, d);
     else
       check(d == dtype(k.out[0]), "its dtypes differ");
   }
-  // The body of a product takes that first.
-  void epilogue(const Kernel& k) {
+  // lhs or rhs, of dtype d.
+  void operand(const Kernel& k, int side, DType d) {
+    if (!wrong_.empty()) return;
+    if (!k.made[side]) {
+      check(dtype(k.in[k.first(side)]) == d, "its dtypes differ");
+      return;
+    }
+    const Graph& g = *k.made[side];
+    if (!check(!g.ins.empty() && g.type(g.ins[0]).is_static() && numel(k.space) > 0, "an operand is made from nothing"))
+      return;
+    body(k.made[side], dtypes(k, k.first(side), k.first(side + 1)), 1, g.type(g.ins[0]).dims);
+    if (wrong_.empty()) check(g.type(g.outs[0]).dtype == d && !uses_positions(g), "an operand cannot be made so");
+  }
+  // The body of a product of dtype d takes that first.
+  void epilogue(const Kernel& k, DType d) {
     Dims space = k.space;
     space.erase(space.n - 1);
-    body(k, k.out.size(), space, 1);  // the product has the dtype of rhs
+    const int own = k.first(2);
+    Vec<DType> in{d};
+    for (DType behind : dtypes(k, own, k.in.size())) in.push_back(behind);
+    body(k.body, in, k.out.size(), space);
     written(k);
     const int column = space.n - 1;
-    bool by_rows = column >= 1 && k.in[0].stride[column] == 0 && space[column] > 1 && numel(k.space) > 0;
+    bool by_rows = column >= 1 && !k.moves(0, column) && space[column] > 1 && numel(k.space) > 0;
     for (const Access& a : k.out) by_rows = by_rows && a.stride[column] == 1;
-    for (int i = 2; by_rows && i < k.in.size(); ++i)
+    for (int i = own; by_rows && i < k.in.size(); ++i)
       by_rows = k.in[i].stride[column] == 0 || k.in[i].stride[column] == 1;
     check(by_rows, "its body must work on rows of contiguous elements");
   }
@@ -224,7 +246,9 @@ class Verifier {
     for (int i = 0; i < p_.kernels.size() && wrong_.empty(); ++i) {
       const Kernel& k = p_.kernels[i];
       where_ = "kernel " + std::to_string(i) + " (" + std::string(name(k.kind)) + "): ";
-      if (!grid(k)) break;
+      if (!grid(k) ||
+          !check(k.kind == KernelKind::dot || (!k.made[0] && !k.made[1]), "it makes operands of no product"))
+        break;
       switch (k.kind) {
         case KernelKind::map: map(k); break;
         case KernelKind::reduce: reduce(k); break;
