@@ -1,7 +1,7 @@
 // tiled/image.hpp -- the image of a TiledExecutable: the level its code is for, the Graph, the tile program, and the
 // machine code of its bodies. Reading it takes the place of fusion, cost model, memory plan and code generation.
 #pragma once
-#include <fx/ops/all.hpp>
+#include <fx/ops/arithmetic.hpp>
 #include <fx/tile/program_bytes.hpp>
 
 #include "backend.hpp"
@@ -24,7 +24,8 @@ FX_INLINE ExecutableRef TiledBackend::compile(const Graph& g, ByteWriter& image)
 }
 
 namespace detail {
-// All primitives that may occur in what was made of g: its own, which may be a user's, and fx's.
+// All primitives that may occur in what was made of g: its own, and what simplification writes. A table of every
+// primitive of fx would have a program compile all of them.
 FX_INLINE void add_prims(const Graph& g, Vec<const Prim*>& prims) {
   for (const Eqn& e : g.eqns) {
     bool known = false;
@@ -46,7 +47,7 @@ FX_INLINE bool serves(const tile::Program& p, const Graph& g) {
 FX_INLINE ExecutableRef TiledBackend::load(const Graph& g, Span<const std::uint8_t> image) const {
   ByteReader from(image);
   if (level() == Level::baseline || from.word() != std::uint64_t(level())) return {};
-  Vec<const Prim*> prims((Span<const Prim* const>(builtin_prims)));
+  Vec<const Prim*> prims((Span<const Prim* const>(simplifying_prims)));
   detail::add_prims(g, prims);
   GraphReader graphs(from, prims);
   GraphRef graph = graphs.graph();

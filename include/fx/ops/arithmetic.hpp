@@ -104,6 +104,9 @@ struct Div : Binary<Div> {
   static constexpr Val simplify(SimplifyCtx& c) { return c.is_literal(1, 1.0) ? c.in[0] : Val(); }
 };
 
+// What simplification may write that no equation held before.
+inline constexpr const Prim* simplifying_prims[] = {&prim<Neg>, &prim<Add>, &prim<Sub>};
+
 constexpr Val operator-(Val a) { return bind(prim<Neg>, {a}); }
 constexpr Val operator+(Val a, Val b) { return detail::binary(prim<Add>, a, b); }
 constexpr Val operator-(Val a, Val b) { return detail::binary(prim<Sub>, a, b); }
