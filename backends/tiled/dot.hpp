@@ -100,7 +100,7 @@ FX_INLINE void DotStep::plan_body(Prepared* prepared) {
 }
 
 // What a part of the results goes through, at one position of the batch loops.
-struct DotStep::Epilogue : DotFinish {
+struct DotStep::Epilogue final : DotFinish {
   const DotStep& s;
   const Memory& m;
   const Odometer& o;

@@ -13,7 +13,7 @@ class MadeOperand {
   // there is one.
   MadeOperand(const tile::Kernel& k, int side, const Loop* lines, const Loop* terms, Prepared* prepared);
   explicit operator bool() const { return n_ > 0; }
-  std::int64_t scratch_bytes() const { return ports_bytes() + staged_bytes() + body_.scratch_bytes(DotSource::most); }
+  std::int64_t scratch_bytes() const { return ports_bytes() + staged_bytes() + body_.scratch_bytes(staged()); }
   Span<const std::uint8_t> machine_code() const { return body_.machine_code(); }
 
   class Source;
@@ -24,16 +24,20 @@ class MadeOperand {
   bool lines_beside_ = false;
   std::int64_t size_ = 0;  // bytes of an element
   std::int64_t ports_bytes() const { return align64(n_ * std::int64_t(sizeof(VectorInput) + sizeof(const char*))); }
-  std::int64_t staged_bytes() const { return align64(DotSource::most * size_); }
+  std::int64_t staged_bytes() const { return align64(DotSource::staged * size_); }
+  // Elements that a call of the body stages at most, and that it takes.
+  int staged() const { return at_a_time_ > VectorProgram::max_block ? 1 : VectorProgram::max_block; }
+  int at_a_time_ = 0;
 };
 
 // At one position of the loops outside: `at`(access) is where line 0 and term 0 lie.
-class MadeOperand::Source : public DotSource {
+class MadeOperand::Source final : public DotSource {
  public:
   template <class At>
   Source(const MadeOperand& operand, const tile::Kernel& k, const Memory& m, const Loop* lines, const Loop* terms,
          char* scratch, At&& at);
-  const void* make(std::int64_t line, std::int64_t lines, std::int64_t term, std::int64_t terms) const override;
+  void make(std::int64_t line, std::int64_t lines, std::int64_t term, std::int64_t terms, void* to,
+            std::int64_t pitch) const override;
 
  private:
   const MadeOperand& o_;
@@ -42,7 +46,7 @@ class MadeOperand::Source : public DotSource {
   const Loop *lines_, *terms_;
   VectorInput* in_;
   const char** base_;
-  char *staged_, *scratch_;
+  char* scratch_;
 };
 
 #if FX_BODIES
@@ -66,6 +70,8 @@ FX_INLINE MadeOperand::MadeOperand(const tile::Kernel& k, int side, const Loop* 
     columns.push_back(detail::stride(lines_beside_ ? lines : terms, k.in[i]) == 0 ? code::Column::one
                                                                                   : code::Column::each);
   body_ = compile_body(*k.made[side], {}, columns, prepared);
+  const bool staging = !body_.any_length() || (lines_beside_ ? far_lines : far_terms) > 0;
+  at_a_time_ = staging ? VectorProgram::max_block : 1 << 30;
 }
 
 template <class At>
@@ -78,25 +84,34 @@ MadeOperand::Source::Source(const MadeOperand& operand, const tile::Kernel& k, c
       terms_(terms),
       in_(reinterpret_cast<VectorInput*>(scratch)),
       base_(reinterpret_cast<const char**>(scratch + operand.n_ * std::int64_t(sizeof(VectorInput)))),
-      staged_(scratch + operand.ports_bytes()),
-      scratch_(staged_ + operand.staged_bytes()) {
+      scratch_(scratch + operand.ports_bytes() + operand.staged_bytes()) {
   lines_beside = operand.lines_beside_;
+  stage = scratch + operand.ports_bytes();
   for (int i = 0; i < operand.n_; ++i) base_[i] = at(k.in[operand.first_ + i]);
-  operand.body_.prepare(scratch_, DotSource::most);
+  operand.body_.prepare(scratch_, operand.staged());
 }
 
-FX_INLINE const void* MadeOperand::Source::make(std::int64_t line, std::int64_t lines, std::int64_t term,
-                                                std::int64_t terms) const {
+FX_INLINE void MadeOperand::Source::make(std::int64_t line, std::int64_t lines, std::int64_t term, std::int64_t terms,
+                                         void* to, std::int64_t pitch) const {
+  std::int64_t rows = lines_beside ? terms : lines, cols = lines_beside ? lines : terms;
+  bool one_piece = pitch == cols && rows * cols <= o_.at_a_time_;
   for (int i = 0; i < o_.n_; ++i) {
     const tile::Access& a = k_.in[o_.first_ + i];
     const std::int64_t by_line = detail::stride(lines_, a), by_term = detail::stride(terms_, a);
     const void* from = base_[i] + (line * by_line + term * by_term) * m_.element_size(a);
     in_[i] = lines_beside ? VectorInput{from, by_term, by_line} : VectorInput{from, by_line, by_term};
+    one_piece = one_piece && in_[i].row == cols * in_[i].col;
   }
-  const std::int64_t rows = lines_beside ? terms : lines, cols = lines_beside ? lines : terms;
-  const VectorOutput out{staged_, cols};
-  o_.body_.run(scratch_, in_, &out, int(rows), int(cols));
-  return staged_;
+  if (one_piece) cols *= rows, rows = 1;
+  const std::int64_t most = o_.at_a_time_ / cols < rows ? o_.at_a_time_ / cols : rows;
+  for (std::int64_t r = 0; r < rows; r += most) {
+    const VectorOutput out{static_cast<char*>(to) + r * pitch * o_.size_, pitch};
+    o_.body_.run(scratch_, in_, &out, int(rows - r < most ? rows - r : most), int(cols));
+    for (int i = 0; i < o_.n_; ++i) {
+      const std::int64_t bytes = most * in_[i].row * m_.element_size(k_.in[o_.first_ + i]);
+      in_[i].data = static_cast<const char*>(in_[i].data) + bytes;
+    }
+  }
 }
 #endif
 

@@ -24,7 +24,7 @@ FX_INLINE ExecutableRef TiledBackend::compile(const Graph& g, ByteWriter& image)
 }
 
 namespace detail {
-// All primitives that may occur in what was made of g: its own, and what simplification writes. A table of every
+// All primitives that may occur in what was made of g: its own, and what compilation writes. A table of every
 // primitive of fx would have a program compile all of them.
 FX_INLINE void add_prims(const Graph& g, Vec<const Prim*>& prims) {
   for (const Eqn& e : g.eqns) {
@@ -47,7 +47,7 @@ FX_INLINE bool serves(const tile::Program& p, const Graph& g) {
 FX_INLINE ExecutableRef TiledBackend::load(const Graph& g, Span<const std::uint8_t> image) const {
   ByteReader from(image);
   if (level() == Level::baseline || from.word() != std::uint64_t(level())) return {};
-  Vec<const Prim*> prims((Span<const Prim* const>(simplifying_prims)));
+  Vec<const Prim*> prims((Span<const Prim* const>(written_prims)));
   detail::add_prims(g, prims);
   GraphReader graphs(from, prims);
   GraphRef graph = graphs.graph();

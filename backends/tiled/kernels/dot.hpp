@@ -16,11 +16,14 @@ struct DotShape {
 
 // Makes an operand part by part, instead of its memory. A line is a row of a or a column of b; its elements are terms.
 struct DotSource {
-  bool lines_beside = false;  // in what it makes, lines lie beside each other (else terms), without gaps
-  static constexpr std::int64_t most = 1024;  // elements of a part
+  static constexpr std::int64_t staged = 4096;  // elements
+  bool lines_beside = false;                    // it makes lines beside each other, else terms
+  char* stage = nullptr;                        // room for that many elements
 
-  // `lines` lines from number `line` on of `terms` terms from `term` on, valid until the next call.
-  virtual const void* make(std::int64_t line, std::int64_t lines, std::int64_t term, std::int64_t terms) const = 0;
+  // `lines` lines from number `line` on of `terms` terms from `term` on, to `to`: what lies beside each other without
+  // gaps, the terms (else the lines) `pitch` elements apart.
+  virtual void make(std::int64_t line, std::int64_t lines, std::int64_t term, std::int64_t terms, void* to,
+                    std::int64_t pitch) const = 0;
 
  protected:
   ~DotSource() = default;
@@ -45,8 +48,8 @@ struct DotEnds {
 std::int64_t dot_workspace(const DotLoops& loops, std::int64_t m, std::int64_t n, std::int64_t k, bool finish = false);
 
 // For i32, i64, u32, u64 (wrapping), f32, f64. k == 0 gives +0. A part of the rows or columns of a product is a
-// product: threads may split m and n as they like, the bits stay. With ends: k > 0 and without resume; a source's
-// operand is packed, and for a finish b is packed as a whole.
+// product: threads may split m and n as they like, the bits stay. With ends: k > 0 and without resume; for a
+// finish b is packed as a whole.
 void dot(const DotLoops& loops, const DotShape& s, const void* a, const void* b, void* c, void* workspace,
          const DotEnds& ends = {});
 

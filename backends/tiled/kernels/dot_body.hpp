@@ -143,33 +143,47 @@ struct DotRun {
   }
   bool packed_strip(const Part& t, std::int64_t j) const { return !b_in_place || t.cols - j < width(t, j); }
 
-  // Lines from `line` on, as a source makes them: parts of several panels or strips where lines lie beside each other.
-  // `place`(l, terms, width): where terms ... of the panel or strip go that starts at line l, and how wide it is.
+  // Lines from `line` on, made in parts, which are packed. `place`(l, width): the panel or strip that starts at line l,
+  // and how wide it is.
   template <class F>
   void pack_made(const DotSource& from, std::int64_t line, std::int64_t lines, std::int64_t unit, const Part& t,
                  F&& place) const {
-    constexpr std::int64_t wide = 128;
+    constexpr std::int64_t wide = 240;  // whole panels and strips, and whole turns of the body's loop
     const std::int64_t together = from.lines_beside ? wide / unit * unit : unit;
     for (std::int64_t l = 0; l < lines; l += together) {
-      const std::int64_t here = by.least(lines - l, together), most = by.least(DotSource::most / here, t.depth);
+      const std::int64_t here = by.least(lines - l, together), most = by.least(DotSource::staged / here, t.depth);
       for (std::int64_t q = 0; q < t.depth; q += most) {
         const std::int64_t terms = by.least(t.depth - q, most);
-        const char* made = static_cast<const char*>(from.make(line + l, here, t.p + q, terms));
+        const std::int64_t step = from.lines_beside ? 1 : terms, along = from.lines_beside ? here : 1;
+        from.make(line + l, here, t.p + q, terms, from.stage, from.lines_beside ? here : terms);
         for (std::int64_t i = 0, width = 0; i < here; i += width) {
           char* const to = place(l + i, width);
-          const std::int64_t step = from.lines_beside ? 1 : terms, along = from.lines_beside ? here : 1;
-          by.pack(to + q * width * by.size, made + i * step * by.size, step, along, by.least(here - i, width), width,
-                  terms);
+          by.pack(to + q * width * by.size, from.stage + i * step * by.size, step, along, by.least(here - i, width),
+                  width, terms);
         }
       }
     }
   }
-  void pack_strips(const Part& t) const {
-    if (ends.b)
-      return pack_made(*ends.b, t.j0, t.cols, by.loops.cols, t, [&](std::int64_t j, std::int64_t& wide) {
-        wide = width(t, j);
-        return strip(t, j);
+  void make_strips(const Part& t) const {
+    pack_made(*ends.b, t.j0, t.cols, by.loops.cols, t, [&](std::int64_t j, std::int64_t& wide) {
+      wide = width(t, j);
+      return strip(t, j);
+    });
+  }
+  // Where terms are made beside each other, rows lie one after the other: tiles read those as well.
+  bool by_rows() const { return ends.a && !ends.a->lines_beside; }
+  void make_panels(const Part& t) const {
+    if (!by_rows())
+      return pack_made(*ends.a, t.i0, t.rows, by.loops.rows, t, [&](std::int64_t i, std::int64_t& wide) {
+        wide = by.loops.rows;
+        return panel(i, t.depth);
       });
+    const std::int64_t more = by.up(t.rows, by.loops.rows) - t.rows;
+    std::memset(panel(t.rows, t.depth), 0, std::size_t(more * t.depth * by.size));
+    ends.a->make(t.i0, t.rows, t.p, t.depth, panel(0, t.depth), t.depth);
+  }
+  void pack_strips(const Part& t) const {
+    if (ends.b) return make_strips(t);
     std::int64_t first = 0;  // that is packed one by one
     const std::int64_t wide = by.loops.cols * by.size, whole = t.cols / by.loops.cols;
     if (s.b_col == 1 && !b_in_place && whole > 0 &&
@@ -182,11 +196,7 @@ struct DotRun {
     }
   }
   void pack_panels(const Part& t) const {
-    if (ends.a)
-      return pack_made(*ends.a, t.i0, t.rows, by.loops.rows, t, [&](std::int64_t i, std::int64_t& wide) {
-        wide = by.loops.rows;
-        return panel(i, t.depth);
-      });
+    if (ends.a) return make_panels(t);
     for (std::int64_t i = 0; i < t.rows; i += by.loops.rows) {
       const std::int64_t here = by.least(t.rows - i, by.loops.rows);
       if (a_in_place && here == by.loops.rows) continue;
@@ -205,7 +215,12 @@ struct DotRun {
       const std::int64_t here = by.least(t.rows - i, mr);
       const bool direct = a_in_place && here == mr;
       const char* y = direct ? a_at(t.i0 + i, t.p) : panel(i, t.depth);
-      const std::int64_t y_row = direct ? s.a_row : 1, y_col = direct ? s.a_col : mr;
+      const std::int64_t y_row = direct      ? s.a_row
+                                 : by_rows() ? t.depth
+                                             : 1,
+                         y_col = direct      ? s.a_col
+                                 : by_rows() ? 1
+                                             : mr;
       char* const at = to(t, i, j);
       const code::Tile low = (narrow ? l.narrow_last : l.last)[here - 1], full = narrow ? l.narrow_tile : l.tile;
       if (cols == nr && (here == mr || low)) {

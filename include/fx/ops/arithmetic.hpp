@@ -104,9 +104,6 @@ struct Div : Binary<Div> {
   static constexpr Val simplify(SimplifyCtx& c) { return c.is_literal(1, 1.0) ? c.in[0] : Val(); }
 };
 
-// What simplification may write that no equation held before.
-inline constexpr const Prim* simplifying_prims[] = {&prim<Neg>, &prim<Add>, &prim<Sub>};
-
 constexpr Val operator-(Val a) { return bind(prim<Neg>, {a}); }
 constexpr Val operator+(Val a, Val b) { return detail::binary(prim<Add>, a, b); }
 constexpr Val operator-(Val a, Val b) { return detail::binary(prim<Sub>, a, b); }
@@ -276,6 +273,9 @@ constexpr Val abs(Val x) { return bind(prim<Abs>, {x}); }
 constexpr Val sign(Val x) { return bind(prim<Sign>, {x}); }
 constexpr Val floor(Val x) { return bind(prim<Floor>, {x}); }
 constexpr Val rem(Val a, Val b) { return detail::binary(prim<Rem>, a, b); }
+// What compilation may write that no equation held before: simplification, and folds of columns in loops over strips.
+inline constexpr const Prim* written_prims[] = {&prim<Neg>, &prim<Add>, &prim<Sub>, &prim<Mul>, &prim<Max>, &prim<Min>};
+
 constexpr Val maximum(Val a, Val b) { return detail::binary(prim<Max>, a, b); }
 constexpr Val minimum(Val a, Val b) { return detail::binary(prim<Min>, a, b); }
 constexpr Val integer_pow(Val x, std::int64_t n) { return bind(prim<IntegerPow>, {x}, Params().integer(n)); }

@@ -1,7 +1,7 @@
 // tile/strips_cut.hpp -- the body of tile/strips.hpp: runs of kernels, their buffers, and the loops they become.
 #pragma once
 #include "../builder.hpp"
-#include "../ops/reduce.hpp"
+#include "../ops/all.hpp"
 #include "record_body.hpp"
 #include "strips.hpp"
 
