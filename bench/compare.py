@@ -268,6 +268,7 @@ def main():
     options = read_options()
     chosen = [r for r in all_rows() if not options.rows or any(
         r.name.startswith(w) or r.group == w for w in options.rows.split(",") if w)]
+    options.out.mkdir(parents=True, exist_ok=True)
     if not chosen:
         sys.exit("no such rows; there are: " + " ".join(r.name for r in all_rows()))
     rounds = 3 if options.quick else 9
