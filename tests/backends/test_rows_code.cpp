@@ -233,3 +233,15 @@ TEST_CASE("rows: what has no code as one function says why") {
                                   broadcast_in_dim(reduce_sum(z, {2}), {64, 50, 50}, {0, 1})}),
                 0, 1 << 20) == "kernel by kernel: it has a reduction of other dimensions");
 }
+
+TEST_CASE("rows: a reduction whose dimension is not the last one has another order, also if the last one has size 1") {
+  for (DType d : {f32, f64})
+    for (std::int64_t width : {3, 40, 100}) {
+      Builder b;
+      Val x = b.input({d, {9, width, 1}});
+      Val s = reduce_sum(x, {1});
+      const Graph g = b.finish(Vec<Val>{exp(x), s * 0.75, x - broadcast_in_dim(s, {9, width, 1}, {0, 2})});
+      check_rows(g, std::uint64_t(width));
+      check_rows(g, std::uint64_t(width), nullptr, 1 << 18);
+    }
+}

@@ -234,11 +234,12 @@ FX_INLINE void RowsBody::add_fold(const tile::Kernel& k, int operand) {
   Dims kept;
   tile::Access out = k.out[0];
   out.stride = Dims();
-  bool columns = numel(k.space) > step_rows_;  // the reduced dimensions are they
+  bool columns = numel(k.space) > step_rows_;  // the reduced dimensions are they, and the last ones: else no lanes
   for (int d = 0; d < k.space.n; ++d) {
     if (axes.contains(d)) {
       columns = columns && (k.space[d] == 1 || numel(kept) == step_rows_);
     } else {
+      columns = columns && d == kept.n;
       kept.push_back(k.space[d]);
       out.stride.push_back(k.out[0].stride[d]);
     }
