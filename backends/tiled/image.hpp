@@ -24,13 +24,17 @@ FX_INLINE ExecutableRef TiledBackend::compile(const Graph& g, ByteWriter& image)
 }
 
 namespace detail {
-// All primitives that may occur in what was made of g: its own, and what compilation writes. A table of every
-// primitive of fx would have a program compile all of them.
+// All primitives that may occur in what was made of g: its own, their pairs, and what simplification writes. A table of
+// every primitive of fx would have a program compile all of them.
 FX_INLINE void add_prims(const Graph& g, Vec<const Prim*>& prims) {
+  auto add = [&](const Prim* prim) {
+    bool known = !prim;
+    for (const Prim* p : prims) known = known || p->id == prim->id;
+    if (!known) prims.push_back(prim);
+  };
   for (const Eqn& e : g.eqns) {
-    bool known = false;
-    for (const Prim* p : prims) known = known || p->id == e.prim->id;
-    if (!known) prims.push_back(e.prim);
+    add(e.prim);
+    add(e.prim->pair);  // for a fold that is a carry of a loop
   }
   for (const GraphRef& s : g.subs) add_prims(*s, prims);
 }
@@ -47,7 +51,7 @@ FX_INLINE bool serves(const tile::Program& p, const Graph& g) {
 FX_INLINE ExecutableRef TiledBackend::load(const Graph& g, Span<const std::uint8_t> image) const {
   ByteReader from(image);
   if (level() == Level::baseline || from.word() != std::uint64_t(level())) return {};
-  Vec<const Prim*> prims((Span<const Prim* const>(written_prims)));
+  Vec<const Prim*> prims((Span<const Prim* const>(simplifying_prims)));
   detail::add_prims(g, prims);
   GraphReader graphs(from, prims);
   GraphRef graph = graphs.graph();

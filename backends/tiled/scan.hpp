@@ -15,8 +15,7 @@ namespace fx::inline v0::tiled {
 // are counted, the kernels run one by one.
 class ScanStep : public Step {
  public:
-  ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared = nullptr,
-           Prepared&& portable = {});
+  ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared = nullptr);
   std::int64_t scratch_bytes() const override;
   void run(const Memory& m, char* scratch, tile::Counts* counts) const override;
   bool has_parts() const override { return k.carries == 0 && !code_; }
@@ -28,6 +27,7 @@ class ScanStep : public Step {
   code::LoopCode code_;
   TiledExecutable body_;     // portable beside a function for all of it: it serves only to count
   Vec<std::int64_t> bytes_;  // of each carry
+  static TiledExecutable body_of(const tile::Kernel& k, bool one_function, Prepared* prepared);
   struct Run;
 
   std::int64_t args_bytes() const { return align64(code::args_bytes(code_.ports + k.carries)); }
@@ -59,12 +59,16 @@ FX_INLINE code::LoopCode loop_code(const tile::Kernel& k, bool wanted) {
 }
 }  // namespace detail
 
-FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared,
-                             Prepared&& portable)
+FX_INLINE TiledExecutable ScanStep::body_of(const tile::Kernel& k, bool one_function, Prepared* prepared) {
+  Prepared portable;
+  return TiledExecutable({}, k.loop, one_function ? &portable : prepared, k.carries > 0);
+}
+
+FX_INLINE ScanStep::ScanStep(const tile::Kernel& kernel, const tile::Program& program, Prepared* prepared)
     : Step(kernel),
       rows_(detail::rows_code(k)),
       code_(detail::loop_code(k, !rows_)),
-      body_({}, k.loop, rows_ || code_ ? &portable : prepared, k.carries > 0) {
+      body_(body_of(k, rows_ || code_, prepared)) {
   for (int c = 0; c < k.carries; ++c) {
     const Type& t = program.buffers[k.out[c].buffer].type;
     bytes_.push_back(numel(t) * size_of(t.dtype));

@@ -174,6 +174,9 @@ struct Prim {
   // 71962).
   bool simplifies = false, folds = false, prunes = false;
   int form = 0;  // variant within the kind (ReduceForm, ControlForm)
+  // Of a reduction: what it does with two values, as an elementwise primitive. A loop over rows may then fold columns
+  // as it goes; null: it is a kernel of its own.
+  const Prim* pair = nullptr;
 };
 constexpr bool operator==(const Prim& a, const Prim& b) { return a.id == b.id; }
 

@@ -320,6 +320,7 @@ constexpr Prim make_prim() {
   if constexpr (requires(LayoutCtx & c) { P::pieces(c); }) p.pieces = &P::pieces;
   if constexpr (requires(const Graph& g, const Eqn& e) { P::index(g, e); }) p.index = &P::index;
   if constexpr (requires { P::form; }) p.form = P::form;
+  if constexpr (requires { P::pair; }) p.pair = P::pair;
   return p;
 }
 }  // namespace detail

@@ -213,6 +213,7 @@ TEST_CASE("rows: on one core, folds of columns join the loop") {
       for (const tile::Kernel& k : e->program().kernels) carries += k.carries;
       CHECK(carries == (rows <= 4096 ? 1 : 0));
       for (const tile::Kernel& k : shared->program().kernels) CHECK(k.carries == 0);
+      reloaded(g, one);
       CHECK(tiled::TiledExecutable({}, tile::parse_program(e->text("tile"))).text("tile") == e->text("tile"));
     }
 }

@@ -217,7 +217,8 @@ TEST_CASE("random loops, all dtypes") {
   for (std::uint64_t seed = 0; seed < 400; ++seed) check_tiers(RandomLoop(seed, false).make(), seed, &ways);
   if (tiled::level() == tiled::Level::baseline || !tiled::code::executable_memory()) return;
   MESSAGE(ways.whole << " loops were one function, " << ways.split << " not");
-  CHECK(ways.whole > 4 * ways.split);  // of which some are rows with integer divisions outside the loop
+  // AVX2 alone calls for more conversions, and calls are no part of such a function.
+  CHECK(ways.whole > (tiled::level() == tiled::Level::avx512 ? 9 : 4) * ways.split);
 }
 
 TEST_CASE("gradients of random loops") {

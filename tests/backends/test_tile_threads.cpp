@@ -42,6 +42,19 @@ TEST_CASE("threads: products, by rows, by columns, in batches, with an epilogue"
   check_threads(b.finish(Vec<Val>{times(transpose(y, {1, 0}), transpose(x, {1, 0})), tanh(z) - z, times(u, v, 1)}));
 }
 
+TEST_CASE("threads: products that make their operands") {
+  for (bool by_rows : {false, true}) {
+    const std::int64_t m = by_rows ? 300 : 150, n = by_rows ? 150 : 300;
+    Builder b;
+    Val x = b.input({f32, {m, 200}}), y = b.input({f32, {200, n}}), s = b.input({f32, {n}});
+    const Graph g = b.finish(Vec<Val>{times(x * 2.0, y + 1.0) + broadcast_in_dim(s, {m, n}, {1})});
+    const auto e = compile(g);
+    const tile::Kernel& k = e->program().kernels[0];
+    CHECK((k.made[0] || k.made[1]));
+    check_threads(g);
+  }
+}
+
 TEST_CASE("threads: elementwise kernels") {
   Builder b;
   Val x = b.input({f32, {700, 400}}), row = b.input({f32, {400}});

@@ -5,6 +5,7 @@
 // stands for one element: of the column at hand, or of the row.
 #pragma once
 #include <fx/tile/record_body.hpp>
+#include <map>
 
 #include "../kernels/fold.hpp"
 
@@ -53,6 +54,8 @@ class RowsBody {
   Vec<RowsGather> gathers;
 
  private:
+  // A row takes that long then that calls of kernels cost nothing beside it.
+  static constexpr int most_instructions = 4000;
   struct Known {
     int reg = -1;
     bool vector = false;
@@ -65,7 +68,7 @@ class RowsBody {
   const tile::Program& p_;
   std::int64_t step_rows_ = 0;  // rows of one step
   Vec<Known> known_;            // of each buffer
-  Vec<Vec<int>> constants_;     // by dtype: registers
+  std::map<std::uint64_t, int> constants_[dtype_count];
 
   void find_rows();
   void add_kernel(const tile::Kernel& k);
@@ -79,12 +82,16 @@ class RowsBody {
   void define(const tile::Access& a, const Dims& space, int reg);
   void instance(const tile::RecordedBody& body, Vec<int>& regs);
   int constant(DType d, std::uint64_t bits);
+  int none(const char* why) {
+    missing = why;
+    return -1;
+  }
   void add_outputs();
   void check_carries();
 };
 
 #if FX_BODIES
-FX_INLINE RowsBody::RowsBody(const tile::Kernel& scan) : scan_(scan), p_(*scan.loop), constants_(dtype_count) {
+FX_INLINE RowsBody::RowsBody(const tile::Kernel& scan) : scan_(scan), p_(*scan.loop) {
   known_.resize(p_.buffers.size());
   find_rows();
   for (const tile::Kernel& k : p_.kernels)
@@ -125,19 +132,15 @@ FX_INLINE bool RowsBody::see(const tile::Access& a, const Dims& space, Seen& s) 
 }
 
 FX_INLINE int RowsBody::constant(DType d, std::uint64_t bits) {
-  for (int reg : constants_[int(d)])
-    for (const Instr& i : r.code)
-      if (i.dst == reg && i.imm == bits) return reg;
-  Instr i{Instr::constant, d};
-  i.imm = bits;
-  constants_[int(d)].push_back(r.push(i, d));
-  return constants_[int(d)].back();
+  auto [it, fresh] = constants_[int(d)].try_emplace(bits, -1);
+  if (fresh) it->second = r.constant(d, bits);
+  return it->second;
 }
 
 FX_INLINE int RowsBody::port(int at, const tile::Access& a, const Seen& s) {
   const std::int64_t steps = scan_.space[0], step = (scan_.reverse ? -1 : 1) * scan_.in[at].stride[0];
   if (step_rows_ > 1 && steps > 1 && step != s.row * step_rows_)
-    return missing = "rows of its operands are not evenly apart", -1;
+    return none("rows of its operands are not evenly apart");
   const int size = size_of(p_.buffers[a.buffer].type.dtype);
   const RowsPort p{true, at, a.offset * size, (step_rows_ == 1 ? step : s.row) * size};
   auto is_table = [&](int k) {
@@ -168,7 +171,7 @@ FX_INLINE int RowsBody::input_of(const tile::Access& a) const {
 
 FX_INLINE int RowsBody::operand(const tile::Access& a, const Dims& space) {
   Seen s;
-  if (!see(a, space, s)) return missing = "rows of its operands are not evenly apart", -1;
+  if (!see(a, space, s)) return none("rows of its operands are not evenly apart");
   const Known& k = known_[a.buffer];
   if (k.reg >= 0) {
     const bool one_of_row = s.col == 0 && (s.row == 1 || step_rows_ == 1) && a.offset == 0;
@@ -176,7 +179,7 @@ FX_INLINE int RowsBody::operand(const tile::Access& a, const Dims& space) {
     return k.reg;
   }
   const int at = input_of(a);
-  return at >= 0 ? input(at, a, s) : (missing = "it reads what nothing writes", -1);
+  return at >= 0 ? input(at, a, s) : none("it reads what nothing writes");
 }
 
 FX_INLINE void RowsBody::define(const tile::Access& a, const Dims& space, int reg) {
@@ -205,6 +208,7 @@ FX_INLINE void RowsBody::instance(const tile::RecordedBody& body, Vec<int>& regs
       own.c = i.c >= 0 ? regs[i.c] : -1;
     }
     regs[i.dst] = r.push(own, i.to);
+    if (r.code.size() > most_instructions) missing = "it is too large";
   }
 }
 

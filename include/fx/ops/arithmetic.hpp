@@ -273,8 +273,8 @@ constexpr Val abs(Val x) { return bind(prim<Abs>, {x}); }
 constexpr Val sign(Val x) { return bind(prim<Sign>, {x}); }
 constexpr Val floor(Val x) { return bind(prim<Floor>, {x}); }
 constexpr Val rem(Val a, Val b) { return detail::binary(prim<Rem>, a, b); }
-// What compilation may write that no equation held before: simplification, and folds of columns in loops over strips.
-inline constexpr const Prim* written_prims[] = {&prim<Neg>, &prim<Add>, &prim<Sub>, &prim<Mul>, &prim<Max>, &prim<Min>};
+// What simplification may write that no equation held before.
+inline constexpr const Prim* simplifying_prims[] = {&prim<Neg>, &prim<Add>, &prim<Sub>};
 
 constexpr Val maximum(Val a, Val b) { return detail::binary(prim<Max>, a, b); }
 constexpr Val minimum(Val a, Val b) { return detail::binary(prim<Min>, a, b); }

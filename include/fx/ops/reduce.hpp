@@ -49,7 +49,7 @@ constexpr Dims others(int n, const Dims& axes) {
 }
 }  // namespace detail
 
-// P gives name, takes, emit (the fold of two values) and identity<T>().
+// P gives name, takes, emit (the fold of two values), the primitive that is the same (pair), and identity<T>().
 template <class P>
 struct Reduce {
   static constexpr Kind kind = Kind::reduce;
@@ -94,6 +94,7 @@ struct Reduce {
 struct ReduceSum : Reduce<ReduceSum> {
   static constexpr std::string_view name = "reduce_sum";
   static constexpr DTypes takes = numbers;
+  static constexpr const Prim* pair = &prim<Add>;
   template <class T>
   static constexpr T identity() {
     return is_float(dtype_of<T>) ? T(-0.0) : T(0);
@@ -116,6 +117,7 @@ constexpr Val sum_all(Val x) { return reduce_sum(x, all_axes(x)); }
 struct ReduceProd : Reduce<ReduceProd> {
   static constexpr std::string_view name = "reduce_prod";
   static constexpr DTypes takes = numbers;
+  static constexpr const Prim* pair = &prim<Mul>;
   template <class T>
   static constexpr T identity() {
     return T(1);
@@ -166,6 +168,7 @@ constexpr void extremum_jvp(JvpCtx& c) {
 struct ReduceMax : Reduce<ReduceMax> {
   static constexpr std::string_view name = "reduce_max";
   static constexpr DTypes takes = any_dtype;
+  static constexpr const Prim* pair = &prim<Max>;
   template <class T>
   static constexpr T identity() {
     return detail::lowest<T>();
@@ -179,6 +182,7 @@ struct ReduceMax : Reduce<ReduceMax> {
 struct ReduceMin : Reduce<ReduceMin> {
   static constexpr std::string_view name = "reduce_min";
   static constexpr DTypes takes = any_dtype;
+  static constexpr const Prim* pair = &prim<Min>;
   template <class T>
   static constexpr T identity() {
     return detail::highest<T>();

@@ -1,7 +1,7 @@
 // tile/strips_cut.hpp -- the body of tile/strips.hpp: runs of kernels, their buffers, and the loops they become.
 #pragma once
 #include "../builder.hpp"
-#include "../ops/all.hpp"
+#include "../ops/layout.hpp"
 #include "record_body.hpp"
 #include "strips.hpp"
 
@@ -63,17 +63,7 @@ FX_INLINE GraphRef gather_of(const Graph& g, std::int64_t rows) {
   return GraphRef(new Graph(b.finish(outs)));
 }
 
-// What a reduction does with two values, as an elementwise primitive; null: it is not known.
-FX_INLINE const Prim* pairwise(const Prim& reduction) {
-  const std::pair<const Prim*, const Prim*> known[] = {{&prim<ReduceSum>, &prim<Add>},
-                                                       {&prim<ReduceProd>, &prim<Mul>},
-                                                       {&prim<ReduceMax>, &prim<Max>},
-                                                       {&prim<ReduceMin>, &prim<Min>}};
-  for (const auto& [all, two] : known)
-    if (all->id == reduction.id) return two;
-  return nullptr;
-}
-// The bits that it starts from.
+// The bits that a fold starts from.
 FX_INLINE std::uint64_t start_of(const Graph& op) {
   const DType d = op.type(op.ins[0]).dtype;
   const RecordedBody b = record_fold(*op.eqns[0].prim, d, 0, d, attrs(op, op.eqns[0]));
@@ -85,7 +75,7 @@ FX_INLINE std::uint64_t start_of(const Graph& op) {
 FX_INLINE bool folds_columns(const Kernel& k) {
   const Dims rows{0};
   return k.kind == KernelKind::reduce && k.space.n == 2 && k.space[0] <= reduce_block && k.space[1] > 1 &&
-         attrs(*k.op, k.op->eqns[0]).dims(0) == rows && pairwise(*k.op->eqns[0].prim);
+         attrs(*k.op, k.op->eqns[0]).dims(0) == rows && k.op->eqns[0].prim->pair;
 }
 // What machine code is made for as one function for sure (code/rows.hpp): else each row would cost a call of each
 // kernel.
@@ -94,7 +84,7 @@ FX_INLINE bool plain_rows(const Kernel& k) {
     for (int v = 0; *g && v < (*g)->vars.size(); ++v)
       if (const DType d = (*g)->type(v).dtype; !is_float(d) && d != boolean) return false;
   if (k.kind == KernelKind::index || k.space.n > 2) return false;
-  if (k.kind == KernelKind::reduce && (!pairwise(*k.op->eqns[0].prim) || k.op->type(k.op->ins[0]).dtype == boolean))
+  if (k.kind == KernelKind::reduce && (!k.op->eqns[0].prim->pair || k.op->type(k.op->ins[0]).dtype == boolean))
     return false;
   bool even = true;
   each_access(k, [&](const Access& a) {
@@ -121,7 +111,7 @@ FX_INLINE GraphRef running(const Graph& body, const Graph& op) {
     const Val first = b.bind(*e.prim, ins, params_of(body, e));
     for (int j = 0; j < e.n_out; ++j) of[e.out + j] = Val(first.b, first.id + j);
   }
-  const Val outs[] = {b.bind(*pairwise(*op.eqns[0].prim), {before, value(body.outs[0])})};
+  const Val outs[] = {b.bind(*op.eqns[0].prim->pair, {before, value(body.outs[0])})};
   return GraphRef(new Graph(b.finish(outs)));
 }
 
